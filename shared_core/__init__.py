@@ -1,0 +1,1 @@
+"""ContextMemory: long-term memory for LLM applications, kept in Chroma."""

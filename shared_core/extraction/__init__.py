@@ -1,0 +1,1 @@
+"""Extractors: messages to facts, moments and relations."""

@@ -1,0 +1,1 @@
+"""The resident index of one namespace: vectors, words, graph, columns."""

@@ -1,0 +1,213 @@
+"""The records of a memory: frozen values, the same in Python, in the index and in Chroma."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from shared_core.times import as_utc
+
+Role = Literal["system", "user", "assistant", "tool"]
+Kind = Literal["message", "fact", "bubble", "triplet", "summary", "block"]
+Category = Literal[
+    "name", "work", "place", "family", "preference", "skill", "goal", "rule", "possession", "health", "other"
+]
+HitType = Literal["semantic", "bubble", "connected_bubble", "message", "summary", "triplet", "block"]
+
+ROLES: tuple[Role, ...] = get_args(Role)
+KINDS: tuple[Kind, ...] = get_args(Kind)
+CATEGORIES: tuple[Category, ...] = get_args(Category)
+
+#: What a memory of each kind is called in a search result (the words of seed 000 where it has one).
+HIT_TYPES: dict[Kind, HitType] = {
+    "message": "message",
+    "fact": "semantic",
+    "bubble": "bubble",
+    "triplet": "triplet",
+    "summary": "summary",
+    "block": "block",
+}
+
+Score = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+UtcDatetime = Annotated[datetime, AfterValidator(as_utc)]
+
+
+class Record(BaseModel):
+    """Base of the values below: immutable, and strict about unknown fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Message(Record):
+    """One validated message of a conversation.
+
+    Attributes:
+        id: The caller's id, or one made for it; unique within its conversation.
+        role: Who speaks, in the words of the OpenAI format.
+        content: Its text, never blank; parts that are not text are noted in ``metadata["parts"]``.
+        name: The speaker, where the caller names one.
+        timestamp: When it was said, in UTC.
+        metadata: JSON values that the caller attached.
+    """
+
+    id: str
+    role: Role
+    content: str
+    name: str | None = None
+    timestamp: UtcDatetime
+    metadata: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def speaker(self) -> str:
+        """The name of who speaks, or ``User``, ``Assistant``, ``System``, ``Tool``."""
+        return self.name or self.role.capitalize()
+
+
+class Connection(Record):
+    """A link to another memory, with the cosine similarity that made it."""
+
+    memory_id: str
+    score: float
+
+
+class Memory(Record):
+    """One record of a namespace, whatever its kind.
+
+    Attributes:
+        id: Unique within the namespace.
+        kind: ``message``, ``fact`` (stable, does not decay), ``bubble`` (a moment, decays), ``triplet``,
+            ``summary`` or ``block`` (core memory).
+        text: What is embedded, searched and shown.
+        conversation_id: The conversation that it belongs to; None for what spans them.
+        session_id: The stretch of that conversation without a long pause.
+        turn: Position of a message within its conversation, counted from 0; that of its source
+            for what was learnt from it.
+        role: Of a message.
+        speaker: Who said it, or whom it is about.
+        message_id: Of a message, the id by which its author's program knows it.
+        category: Of a fact.
+        importance: 0 to 1; assigned on extraction, 0.5 where nothing was said.
+        confidence: 0 to 1; how sure the extractor was.
+        occurred_at: When the moment happened, or will; None for what has no date. UTC.
+        created_at: When the message was said, or the one that this was learnt from. UTC.
+        updated_at: When the record was last changed. UTC.
+        expires_at: When it may be deleted; None for never. UTC.
+        mention_count: How often it was said.
+        access_count: How often it was read.
+        last_accessed_at: When it was last read. UTC.
+        source_ids: The ``message_id`` of each message that it came from, first mention first.
+        connections: Links to other memories, strongest first. A link is stored with the younger of
+            the two memories and seen from both.
+        subject, predicate, object: Of a triplet, and of a fact that says one.
+        superseded_by: The id of the memory that replaced this one; None while it is current.
+        is_active: False once archived.
+        pinned: Never evicted by a cap.
+        pending: Of a message that nothing was learnt from yet, because its process was interrupted.
+        title: Of a core memory block.
+        metadata: JSON values that the caller attached.
+    """
+
+    id: str
+    kind: Kind
+    text: str
+    conversation_id: str | None = None
+    session_id: str | None = None
+    turn: int | None = None
+    role: Role | None = None
+    speaker: str | None = None
+    message_id: str | None = None
+    category: Category | None = None
+    importance: Score = 0.5
+    confidence: Score = 1.0
+    occurred_at: UtcDatetime | None = None
+    created_at: UtcDatetime
+    updated_at: UtcDatetime
+    expires_at: UtcDatetime | None = None
+    mention_count: int = 1
+    access_count: int = 0
+    last_accessed_at: UtcDatetime | None = None
+    source_ids: tuple[str, ...] = ()
+    connections: tuple[Connection, ...] = ()
+    subject: str | None = None
+    predicate: str | None = None
+    object: str | None = None
+    superseded_by: str | None = None
+    is_active: bool = True
+    pinned: bool = False
+    pending: bool = False
+    title: str | None = None
+    metadata: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether nothing has replaced it."""
+        return self.superseded_by is None
+
+    @property
+    def dated(self) -> datetime:
+        """The moment that its age counts from: when it happened, or was said."""
+        return self.occurred_at or self.created_at
+
+    def revised(self, **changes: Any) -> Memory:
+        """A validated copy with ``changes``; this record stays as it is."""
+        return type(self).model_validate({**self.model_dump(), **changes})
+
+
+class Usage(Record):
+    """What an ``add`` cost and what became of the extractor's output.
+
+    Attributes:
+        llm_calls, prompt_tokens, completion_tokens: Zero when rules extract.
+        embedded_texts: Texts that were embedded; equal texts count once.
+        added, updated, repeated: Memories written, rewritten, and found to be known already.
+        skipped_messages: Messages whose id was known already.
+        dropped: Items of the extractor that could not be used.
+    """
+
+    llm_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    embedded_texts: int = 0
+    added: int = 0
+    updated: int = 0
+    repeated: int = 0
+    skipped_messages: int = 0
+    dropped: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        mine, theirs = self.model_dump(), other.model_dump()
+        return Usage(**{name: mine[name] + theirs[name] for name in mine})
+
+
+class AddResult(Record):
+    """What one ``add`` learnt.
+
+    Attributes:
+        semantic: The texts of the facts.
+        bubbles: The texts of the moments.
+        memories: Every record learnt or changed, messages left out.
+        usage: What it cost.
+    """
+
+    semantic: tuple[str, ...] = ()
+    bubbles: tuple[str, ...] = ()
+    memories: tuple[Memory, ...] = ()
+    usage: Usage = Usage()
+
+    @classmethod
+    def of(cls, memories: Iterable[Memory], usage: Usage) -> AddResult:
+        """The result that tells of ``memories``."""
+        learnt = tuple(memories)
+        return cls(
+            semantic=tuple(memory.text for memory in learnt if memory.kind == "fact"),
+            bubbles=tuple(memory.text for memory in learnt if memory.kind == "bubble"),
+            memories=learnt,
+            usage=usage,
+        )
+
+    def to_dict(self) -> dict[str, list[str]]:
+        """The JSON shape of seed 000: ``{"semantic": […], "bubbles": […]}``."""
+        return {"semantic": list(self.semantic), "bubbles": list(self.bubbles)}
