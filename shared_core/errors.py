@@ -17,6 +17,10 @@ class EmbedderMismatchError(StoreError):
     """A namespace was written with another embedder; reindex it or open it with the one named."""
 
 
+class EmbeddingError(ContextMemoryError):
+    """An embedder failed, or answered with something other than the vectors that it was asked for."""
+
+
 class ExtractionError(ContextMemoryError):
     """An extractor failed; the messages that it was given are stored all the same."""
 

@@ -99,6 +99,7 @@ class Memory(Record):
         access_count: How often it was read.
         last_accessed_at: When it was last read. UTC.
         source_ids: The ``message_id`` of each message that it came from, first mention first.
+        sources: The ids of the same messages as records of this namespace, in the same order.
         connections: Links to other memories, strongest first. A link is stored with the younger of
             the two memories and seen from both.
         subject, predicate, object: Of a triplet, and of a fact that says one.
@@ -106,7 +107,7 @@ class Memory(Record):
         is_active: False once archived.
         pinned: Never evicted by a cap.
         pending: Of a message that nothing was learnt from yet, because its process was interrupted.
-        title: Of a core memory block.
+        title: Of a core memory block, its name; of a summary, what it sums up: ``buffer`` or ``session``.
         metadata: JSON values that the caller attached.
     """
 
@@ -130,6 +131,7 @@ class Memory(Record):
     access_count: int = 0
     last_accessed_at: UtcDatetime | None = None
     source_ids: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
     connections: tuple[Connection, ...] = ()
     subject: str | None = None
     predicate: str | None = None

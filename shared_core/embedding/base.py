@@ -23,13 +23,19 @@ class Embedder(Protocol):
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Which model and size, such as ``openai/text-embedding-3-small-1536``."""
+        ...
 
     @property
-    def dimension(self) -> int: ...
+    def dimension(self) -> int:
+        """Length of a vector."""
+        ...
 
     @property
-    def connection_threshold(self) -> float: ...
+    def connection_threshold(self) -> float:
+        """Cosine similarity, 0 to 1."""
+        ...
 
     def embed(self, texts: Sequence[str]) -> FloatArray:
         """Embed memories: ``float32 [n, dimension]``, rows of length 1 (or 0 for a text without content)."""

@@ -87,7 +87,9 @@ class Extractor(Protocol):
     """Finds facts, moments and relations in messages."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What it is called in logs and reports."""
+        ...
 
     @property
     def is_slow(self) -> bool:

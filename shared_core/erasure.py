@@ -1,0 +1,133 @@
+"""Taking memories out without a trace: what was learnt only from a message goes with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import datetime
+
+import numpy as np
+
+from shared_core.embedding.base import FloatArray
+from shared_core.index.resident import ResidentIndex
+from shared_core.namespaces import Namespace
+from shared_core.records import Memory
+from shared_core.stores.base import Change
+from shared_core.summaries import summarise
+from shared_core.versions import earlier_ids
+
+Embed = Callable[[Sequence[str]], FloatArray]
+
+
+def erase_messages(
+    namespace: Namespace, message_ids: Collection[str], *, now: datetime, summary_words: int, embed: Embed
+) -> int:
+    """Remove messages and what was learnt only from them; returns how many records went.
+
+    Args:
+        namespace: Where they are.
+        message_ids: Record ids of messages.
+        now: When the change is made.
+        summary_words: Longest summary, in words, where one is written anew without them.
+        embed: Embeds a summary that was written anew.
+    """
+    with namespace.use() as index:
+        rewritten, gone = rewritten_and_gone(index, message_ids, now=now, summary_words=summary_words)
+        return _apply(namespace, index, rewritten, gone, embed)
+
+
+def delete_memories(namespace: Namespace, memory_ids: Iterable[str], *, now: datetime, embed: Embed) -> int:
+    """Remove memories that are not messages, with their earlier versions; returns how many records went."""
+    with namespace.use() as index:
+        gone = [gone for one in memory_ids for gone in (*earlier_ids(index, one), one)]
+        return _apply(namespace, index, unlinked(index, (), gone, now=now), gone, embed)
+
+
+def _apply(
+    namespace: Namespace, index: ResidentIndex, rewritten: Sequence[Memory], gone: Sequence[str], embed: Embed
+) -> int:
+    """Write what referred to ``gone`` first, then delete it, so that no link ever points nowhere."""
+    vectors = [_vector_of(index, memory, embed) for memory in rewritten]
+    limit = namespace.batch_limit
+    for start in range(0, len(rewritten), limit):
+        part = slice(start, start + limit)
+        namespace.apply(Change(puts=tuple(rewritten[part]), vectors=np.stack(vectors[part])))
+    for start in range(0, len(gone), limit):
+        namespace.apply(Change(deletes=tuple(gone[start : start + limit])))
+    return len(gone)
+
+
+def _vector_of(index: ResidentIndex, memory: Memory, embed: Embed) -> FloatArray:
+    row = index.row(memory.id)
+    if row is not None and index.text_at(row) == memory.text:
+        vector: FloatArray = index.vectors.take([row])[0]
+    else:
+        vector = embed([memory.text])[0]
+    return vector
+
+
+def rewritten_and_gone(
+    index: ResidentIndex, message_ids: Collection[str], *, now: datetime, summary_words: int
+) -> tuple[list[Memory], list[str]]:
+    """What erasing these messages changes.
+
+    A memory with other sources loses these ones; a summary of other messages is written anew from them.
+
+    Args:
+        index: The namespace; only read.
+        message_ids: Record ids of the messages.
+        now: When the change is made.
+        summary_words: Longest summary, in words.
+
+    Returns:
+        The records to write again, and the ids to delete: learnt memories first, then the messages.
+    """
+    erased = frozenset(message_ids)
+    learnt_ids = {learnt for message in erased for learnt in index.learnt_from(message)}
+    rewritten, gone = [], []
+    for memory_id in sorted(learnt_ids):
+        memory = index.stored(memory_id)
+        kept = [place for place, source in enumerate(memory.sources) if source not in erased]
+        if kept:
+            rewritten.append(_without_sources(memory, kept, index, now=now, summary_words=summary_words))
+        else:
+            gone.append(memory_id)
+    gone.extend(sorted(erased))
+    return unlinked(index, rewritten, gone, now=now), gone
+
+
+def unlinked(
+    index: ResidentIndex, rewritten: Iterable[Memory], gone: Iterable[str], *, now: datetime
+) -> list[Memory]:
+    """``rewritten`` and whatever else refers to ``gone``, without connections to it."""
+    deleted = frozenset(gone)
+    changed = {memory.id: memory for memory in rewritten}
+    for memory_id in deleted:
+        for referrer in index.connections.referrers(memory_id):
+            if referrer not in deleted and referrer in index:
+                changed.setdefault(referrer, index.stored(referrer))
+    return [
+        memory.model_copy(
+            update={
+                "connections": tuple(c for c in memory.connections if c.memory_id not in deleted),
+                "updated_at": now,
+            }
+        )
+        for memory in changed.values()
+    ]
+
+
+def _without_sources(
+    memory: Memory, kept: list[int], index: ResidentIndex, *, now: datetime, summary_words: int
+) -> Memory:
+    sources = tuple(memory.sources[place] for place in kept)
+    changes: dict[str, object] = {
+        "sources": sources,
+        "source_ids": tuple(memory.source_ids[place] for place in kept),
+        "mention_count": min(memory.mention_count, len(kept)),
+        "updated_at": now,
+    }
+    if memory.kind == "summary":
+        messages = [index.stored(source) for source in sources if source in index]
+        if messages:
+            changes["text"] = summarise(messages, max_words=summary_words)
+    return memory.model_copy(update=changes)

@@ -1,0 +1,61 @@
+"""Connections between memories, seen from both ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shared_core.records import Connection
+
+
+class ConnectionGraph:
+    """An undirected weighted graph of memory ids.
+
+    A connection is stored with the younger memory alone, so its two directions cannot disagree and writing
+    it costs no rewriting of the older one. This graph is where the older one learns of it.
+    """
+
+    def __init__(self) -> None:
+        self._neighbours: dict[str, dict[str, float]] = {}
+        self._stored: dict[str, tuple[str, ...]] = {}
+
+    def put(self, memory_id: str, connections: Iterable[Connection]) -> None:
+        """Set the connections that are stored with a memory."""
+        self._unlink(memory_id)
+        stored = []
+        for connection in connections:
+            other = connection.memory_id
+            self._neighbours.setdefault(memory_id, {})[other] = connection.score
+            self._neighbours.setdefault(other, {})[memory_id] = connection.score
+            stored.append(other)
+        if stored:
+            self._stored[memory_id] = tuple(stored)
+
+    def remove(self, memory_id: str) -> None:
+        """Take a memory out, with every connection to it."""
+        self._stored.pop(memory_id, None)
+        for other in self._neighbours.pop(memory_id, {}):
+            self._forget_edge(other, memory_id)
+
+    def _unlink(self, memory_id: str) -> None:
+        for other in self._stored.pop(memory_id, ()):
+            self._forget_edge(memory_id, other)
+            self._forget_edge(other, memory_id)
+
+    def _forget_edge(self, start: str, end: str) -> None:
+        edges = self._neighbours.get(start)
+        if edges is not None:
+            edges.pop(end, None)
+            if not edges:
+                del self._neighbours[start]
+
+    def neighbours(self, memory_id: str) -> tuple[Connection, ...]:
+        """The memories connected to this one, strongest first."""
+        edges = self._neighbours.get(memory_id, {})
+        ranked = sorted(edges.items(), key=lambda edge: (-edge[1], edge[0]))
+        return tuple(Connection(memory_id=other, score=score) for other, score in ranked)
+
+    def referrers(self, memory_id: str) -> list[str]:
+        """The memories whose stored record names this one."""
+        return [
+            other for other in self._neighbours.get(memory_id, {}) if memory_id in self._stored.get(other, ())
+        ]

@@ -1,0 +1,297 @@
+"""The resident index of one namespace: built from its records, kept by every write, droppable at any time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shared_core.embedding.base import FloatArray
+from shared_core.ids import message_record_id
+from shared_core.index.columns import NO_ROW, Codes, Columns
+from shared_core.index.conversations import Conversation
+from shared_core.index.graph import ConnectionGraph
+from shared_core.index.lexical import LexicalIndex
+from shared_core.index.vectors import VectorTable
+from shared_core.records import CATEGORIES, KINDS, Connection, Kind, Memory
+from shared_core.stores.codec import decode
+
+#: Kinds that are bound to a moment, so that age counts against them.
+DECAYING: frozenset[Kind] = frozenset({"message", "bubble", "summary"})
+#: What a summary says it sums up where it took messages out of the buffer.
+BUFFER_TITLE = "buffer"
+#: An index is rebuilt from itself once so many rows are dead, and they are half of all.
+COMPACT_FROM_ROWS = 1_024
+
+
+class ResidentIndex:
+    """Every record of a namespace by row, with its vector, words, connections and neighbours.
+
+    A row never changes its text or vector: a record whose text changes gets a new row, and the old one dies.
+    Not thread-safe: whoever owns it holds a lock.
+
+    Args:
+        dimension: Length of a vector.
+    """
+
+    def __init__(self, dimension: int) -> None:
+        self.dimension = dimension
+        self.vectors = VectorTable(dimension)
+        self.lexical = LexicalIndex()
+        self.columns = Columns()
+        self.connections = ConnectionGraph()
+        self.conversation_codes = Codes()
+        self.session_codes = Codes()
+        self.speaker_codes = Codes()
+        self.conversations: dict[str, Conversation] = {}
+        self._rows: dict[str, int] = {}
+        self._ids: list[str] = []
+        self._texts: list[str] = []
+        self._payloads: list[str] = []
+        self._metadata: dict[int, dict[str, Any]] = {}
+        self._pending: set[str] = set()
+        self._learnt: dict[str, set[str]] = {}
+        self._summary_of: dict[str, str] = {}
+        self._replaced: dict[str, set[str]] = {}
+
+    # -- reading -----------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __contains__(self, memory_id: object) -> bool:
+        return memory_id in self._rows
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    @property
+    def pending(self) -> frozenset[str]:
+        """The ids of messages that nothing was learnt from yet."""
+        return frozenset(self._pending)
+
+    def row(self, memory_id: str) -> int | None:
+        """The row of a record; None if there is no such record."""
+        return self._rows.get(memory_id)
+
+    def id_at(self, row: int) -> str:
+        """The id of the record in a row."""
+        return self._ids[row]
+
+    def text_at(self, row: int) -> str:
+        """The text of the record in a row."""
+        return self._texts[row]
+
+    def memory_at(self, row: int) -> Memory:
+        """The record in a row, with its connections as seen from both ends."""
+        memory = decode(self._ids[row], self._texts[row], self._payloads[row])
+        connections = self.neighbours(memory.id)
+        return (
+            memory
+            if connections == memory.connections
+            else memory.model_copy(update={"connections": connections})
+        )
+
+    def get(self, memory_id: str) -> Memory | None:
+        """The record of that id; None if there is none."""
+        row = self._rows.get(memory_id)
+        return None if row is None else self.memory_at(row)
+
+    def metadata_at(self, row: int) -> dict[str, Any]:
+        """What the caller attached to the record in a row."""
+        return self._metadata.get(row, {})
+
+    def stored(self, memory_id: str) -> Memory:
+        """The record as it is stored, with only the connections that are stored with it."""
+        row = self._rows[memory_id]
+        return decode(memory_id, self._texts[row], self._payloads[row])
+
+    def neighbours(self, memory_id: str) -> tuple[Connection, ...]:
+        """The memories connected to one, strongest first."""
+        return tuple(c for c in self.connections.neighbours(memory_id) if c.memory_id in self._rows)
+
+    def learnt_from(self, message_record_id: str) -> tuple[str, ...]:
+        """The ids of what names this message among its sources, in order."""
+        return tuple(sorted(self._learnt.get(message_record_id, ())))
+
+    def summary_of(self, message_record_id: str) -> str | None:
+        """The id of the summary that took this message out of the buffer; None while it is in it."""
+        return self._summary_of.get(message_record_id)
+
+    def replaced_by(self, memory_id: str) -> frozenset[str]:
+        """The ids of what this memory has superseded."""
+        return frozenset(self._replaced.get(memory_id, ()))
+
+    def rows_of(self, *kinds: Kind) -> NDArray[np.intp]:
+        """The live rows of these kinds, in order; of every kind where none is named."""
+        alive = self.columns["alive"]
+        if kinds:
+            alive = alive & np.isin(self.columns["kind"], [KINDS.index(kind) for kind in kinds])
+        return np.flatnonzero(alive)
+
+    def messages_named(self, message_id: str, conversation_id: str | None = None) -> list[str]:
+        """The record ids of the messages that were added with this id, in one conversation or in any."""
+        conversations = self.conversations if conversation_id is None else (conversation_id,)
+        ids = (message_record_id(conversation, message_id) for conversation in conversations)
+        return [memory_id for memory_id in ids if memory_id in self._rows]
+
+    def summaries_of(self, conversation_id: str) -> list[int]:
+        """The rows of the summaries of a conversation, newest first."""
+        code = self.conversation_codes.find(conversation_id)
+        rows = [int(row) for row in self.rows_of("summary") if self.columns["conversation"][row] == code]
+        return sorted(rows, key=lambda row: -int(self.columns["turn"][row]))
+
+    def buffered(self, conversation_id: str) -> list[int]:
+        """The rows of the messages that the buffer of a conversation holds, oldest first."""
+        conversation = self.conversations.get(conversation_id)
+        if conversation is None:
+            return []
+        rows = []
+        for row in conversation.newest_first():
+            if self._ids[row] in self._summary_of:
+                break
+            rows.append(row)
+        return rows[::-1]
+
+    # -- writing -----------------------------------------------------------------------------------------
+
+    def put(self, memory: Memory, payload: str, vector: FloatArray) -> None:
+        """Add or replace one record; ``vector`` is ``float32 [dimension]``."""
+        old = self._rows.get(memory.id)
+        if old is not None:
+            self._detach(old)
+            if self._texts[old] != memory.text:
+                self._kill(old)
+                old = None
+        row = self._append(memory, vector) if old is None else old
+        self._payloads[row] = payload
+        self._set_columns(row, memory)
+        self._attach(row, memory)
+
+    def put_all(self, memories: Iterable[Memory], payloads: Iterable[str], vectors: FloatArray) -> None:
+        """Add or replace records, in any order."""
+        for memory, payload, vector in zip(memories, payloads, vectors, strict=True):
+            self.put(memory, payload, vector)
+
+    def remove(self, memory_id: str) -> None:
+        """Take a record out; harmless if there is none."""
+        row = self._rows.pop(memory_id, None)
+        if row is None:
+            return
+        self._detach(row)
+        self._kill(row)
+        self.connections.remove(memory_id)
+        self._texts[row] = self._payloads[row] = ""
+
+    def compacted(self) -> ResidentIndex:
+        """This index, or one without dead rows where they are many."""
+        dead = len(self._ids) - len(self._rows)
+        if dead < COMPACT_FROM_ROWS or dead < len(self._rows):
+            return self
+        fresh = ResidentIndex(self.dimension)
+        for memory_id, row in self._rows.items():
+            vector = self.vectors.take([row])[0]
+            fresh.put(decode(memory_id, self._texts[row], self._payloads[row]), self._payloads[row], vector)
+        return fresh
+
+    def _append(self, memory: Memory, vector: FloatArray) -> int:
+        row = self.columns.append()
+        self.vectors.append(vector)
+        self.lexical.append(memory.text)
+        self._ids.append(memory.id)
+        self._texts.append(memory.text)
+        self._payloads.append("")
+        self._rows[memory.id] = row
+        return row
+
+    def _kill(self, row: int) -> None:
+        self.lexical.forget(row, self._texts[row])
+        self.columns.set(row, alive=False)
+
+    def _set_columns(self, row: int, memory: Memory) -> None:
+        self.columns.set(
+            row,
+            alive=True,
+            kind=KINDS.index(memory.kind),
+            conversation=self.conversation_codes.of(memory.conversation_id),
+            session=self.session_codes.of(memory.session_id),
+            speaker=self.speaker_codes.of(memory.speaker),
+            category=NO_ROW if memory.category is None else CATEGORIES.index(memory.category),
+            turn=NO_ROW if memory.turn is None else memory.turn,
+            dated=memory.dated.timestamp(),
+            created=memory.created_at.timestamp(),
+            importance=memory.importance,
+            mentions=memory.mention_count,
+            decays=memory.kind in DECAYING,
+            active=memory.is_active,
+            current=memory.is_current,
+            expires=np.inf if memory.expires_at is None else memory.expires_at.timestamp(),
+        )
+
+    def _attach(self, row: int, memory: Memory) -> None:
+        """Tie a record to its neighbours, its sources and its connections."""
+        self.connections.put(memory.id, memory.connections)
+        if memory.metadata:
+            self._metadata[row] = memory.metadata
+        if memory.pending:
+            self._pending.add(memory.id)
+        if memory.superseded_by is not None:
+            self._replaced.setdefault(memory.superseded_by, set()).add(memory.id)
+        if memory.kind == "message":
+            self._attach_message(row, memory)
+            for learnt in self._learnt.get(memory.id, ()):
+                self.columns.set(self._rows[learnt], source=row)
+            return
+        source = self._rows.get(memory.sources[0]) if memory.sources else None
+        self.columns.set(row, source=NO_ROW if source is None else source)
+        for message in memory.sources:
+            self._learnt.setdefault(message, set()).add(memory.id)
+            if memory.kind == "summary" and memory.title == BUFFER_TITLE:
+                self._summary_of[message] = memory.id
+
+    def _attach_message(self, row: int, memory: Memory) -> None:
+        conversation = self.conversations.setdefault(memory.conversation_id or "", Conversation())
+        before, after = conversation.add(memory.turn or 0, row)
+        self.columns.set(row, source=row)
+        self._join(before, row)
+        self._join(row, after)
+
+    def _detach(self, row: int) -> None:
+        """Undo ``_attach`` for the record that the row holds now."""
+        memory = decode(self._ids[row], self._texts[row], self._payloads[row])
+        self._pending.discard(memory.id)
+        self._metadata.pop(row, None)
+        if memory.superseded_by is not None:
+            _discard(self._replaced, memory.superseded_by, memory.id)
+        if memory.kind == "message":
+            conversation = self.conversations[memory.conversation_id or ""]
+            before, after = conversation.remove(memory.turn or 0, row)
+            if not conversation.turns:
+                del self.conversations[memory.conversation_id or ""]
+            self.columns.set(row, before=NO_ROW, after=NO_ROW)
+            self._join(before, after)
+            for learnt_id in self._learnt.get(memory.id, ()):
+                self.columns.set(self._rows[learnt_id], source=NO_ROW)
+        for message in memory.sources:
+            _discard(self._learnt, message, memory.id)
+            if self._summary_of.get(message) == memory.id:
+                del self._summary_of[message]
+
+    def _join(self, before: int, after: int) -> None:
+        """Make two rows neighbours, if they are of one session."""
+        sessions = self.columns["session"]
+        together = before != NO_ROW and after != NO_ROW and sessions[before] == sessions[after]
+        if before != NO_ROW:
+            self.columns.set(before, after=after if together else NO_ROW)
+        if after != NO_ROW:
+            self.columns.set(after, before=before if together else NO_ROW)
+
+
+def _discard(sets: dict[str, set[str]], key: str, member: str) -> None:
+    """Take a member out of the set under ``key``, and an empty set out of the mapping."""
+    members = sets.get(key, set())
+    members.discard(member)
+    if not members:
+        sets.pop(key, None)

@@ -1,0 +1,301 @@
+"""One ``add``, step by step: what is new, what it teaches, what the buffer lets go, one write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+from shared_core.buffer import evictions, starts_session
+from shared_core.embedding.base import Embedder, FloatArray
+from shared_core.extraction.schema import Extraction, ExtractionRequest, Extractor
+from shared_core.ids import message_record_id, record_id
+from shared_core.index.resident import BUFFER_TITLE, ResidentIndex
+from shared_core.learning import Learner, Learnt, known_ids, texts_of
+from shared_core.messages import quoted
+from shared_core.namespaces import Namespace
+from shared_core.records import AddResult, Memory, Message, Usage
+from shared_core.settings import Settings
+from shared_core.stores.base import Change
+from shared_core.summaries import summarise
+from shared_core.tokens import counter_for
+
+#: Messages before the new ones that an extractor is shown (seed 000).
+RECENT_MESSAGES = 10
+#: Records that one message may lead to, at most, so that a chunk of messages stays one write.
+RECORDS_PER_MESSAGE = 4
+
+
+@dataclass(frozen=True)
+class Ingestion:
+    """Writes messages, and what they teach, into a namespace.
+
+    Where the extractor is quick, messages and what was learnt are one write. Where it is slow, the messages
+    are written first, marked as pending, and a process that dies meanwhile leaves them to the next one.
+    """
+
+    namespace: Namespace
+    embedder: Embedder
+    extractor: Extractor
+    settings: Settings
+
+    def add(self, messages: Sequence[Message], *, conversation_id: str, now: datetime) -> AddResult:
+        """Add messages of one conversation.
+
+        Raises:
+            ValueError: If an id is known with another text; nothing is written then.
+            StoreError: If they could not be written.
+        """
+        with self.namespace.use() as index:
+            fresh = _unknown(messages, conversation_id, index)
+        usage = Usage(skipped_messages=len(messages) - len(fresh))
+        learnt: list[Memory] = []
+        chunk = max(1, self.namespace.batch_limit // RECORDS_PER_MESSAGE)
+        for start in range(0, len(fresh), chunk):
+            part = fresh[start : start + chunk]
+            result = self._add_chunk(part, conversation_id=conversation_id, now=now)
+            usage += result.usage
+            learnt.extend(result.memories)
+        return AddResult.of(learnt, usage)
+
+    def _add_chunk(self, messages: Sequence[Message], *, conversation_id: str, now: datetime) -> AddResult:
+        if self.extractor.is_slow:
+            with self.namespace.use() as index:
+                messages = _unknown(messages, conversation_id, index)
+                records = self._records_of(messages, conversation_id, index, now, pending=True)
+                self._write(records, self._embed(record.text for record in records))
+            return self.learn_pending(records, now=now)
+        with self.namespace.use() as index:
+            messages = _unknown(messages, conversation_id, index)
+            records = self._records_of(messages, conversation_id, index, now, pending=False)
+            if not records:  # another thread was quicker
+                return AddResult()
+            extraction = self.extractor.extract(_request(records, index, now))
+            return self._finish(records, extraction, index, now)
+
+    def learn_pending(self, records: Sequence[Memory], *, now: datetime) -> AddResult:
+        """Learn from messages that are stored but pending, and clear the mark.
+
+        Raises:
+            ExtractionError: If the extractor failed; the messages stay pending.
+        """
+        if not records:
+            return AddResult()
+        with self.namespace.use() as index:
+            request = _request(records, index, now)
+        extraction = self.extractor.extract(request)
+        with self.namespace.use() as index:
+            present = [record for record in records if record.id in index]
+            if len(present) < len(records):  # some were erased meanwhile: nothing may be learnt from them
+                return self.learn_pending(present, now=now)
+            cleared = [record.model_copy(update={"pending": False}) for record in records]
+            return self._finish(cleared, extraction, index, now)
+
+    def resume(self, *, now: datetime) -> tuple[str, ...]:
+        """Learn from the messages that an interrupted process has left pending; returns their record ids."""
+        with self.namespace.use() as index:
+            left: dict[str | None, list[Memory]] = {}
+            for memory_id in index.pending:
+                message = index.stored(memory_id)
+                left.setdefault(message.conversation_id, []).append(message)
+        for messages in left.values():
+            self.learn_pending(sorted(messages, key=lambda message: message.turn or 0), now=now)
+        return tuple(message.id for messages in left.values() for message in messages)
+
+    def _finish(
+        self, records: Sequence[Memory], extraction: Extraction, index: ResidentIndex, now: datetime
+    ) -> AddResult:
+        """Write messages together with what was learnt from them and what the buffer lets go."""
+        summaries = self._summaries(records, index, now)
+        vectors = _known_vectors([*(record.id for record in records), *known_ids(extraction)], index)
+        texts = [*(record.text for record in records), *texts_of(extraction), *(s.text for s in summaries)]
+        embedded = self._embed(text for text in texts if text not in vectors)
+        vectors.update(embedded)
+        learnt = self._learn(records, extraction, index, vectors, now)
+        self._write([*records, *learnt.memories, *summaries], vectors)
+        usage = extraction.usage + Usage(
+            embedded_texts=len(embedded),
+            added=learnt.added + len(summaries),
+            updated=learnt.updated,
+            repeated=learnt.repeated,
+        )
+        return AddResult.of([*learnt.memories, *summaries], usage)
+
+    def _learn(
+        self,
+        records: Sequence[Memory],
+        extraction: Extraction,
+        index: ResidentIndex,
+        vectors: dict[str, FloatArray],
+        now: datetime,
+    ) -> Learnt:
+        threshold = self.settings.connection_threshold
+        return Learner(index, records, vectors, now).learn(
+            extraction,
+            threshold=self.embedder.connection_threshold if threshold is None else threshold,
+            limit=self.settings.connection_limit,
+        )
+
+    def _records_of(
+        self,
+        messages: Sequence[Message],
+        conversation_id: str,
+        index: ResidentIndex,
+        now: datetime,
+        *,
+        pending: bool,
+    ) -> list[Memory]:
+        """Messages as records, each with its turn and its session."""
+        conversation = index.conversations.get(conversation_id)
+        turn = conversation.next_turn if conversation else 0
+        previous = index.memory_at(conversation.last_row) if conversation else None
+        records: list[Memory] = []
+        for message in messages:
+            session_id = previous.session_id if previous else None
+            moment = previous.created_at if previous else None
+            if starts_session(moment, message.timestamp, gap_minutes=self.settings.session_gap_minutes):
+                session_id = f"{conversation_id}:{turn}"
+            previous = _record_of(message, conversation_id, session_id, turn, now, pending=pending)
+            records.append(previous)
+            turn += 1
+        return records
+
+    def _summaries(self, records: Sequence[Memory], index: ResidentIndex, now: datetime) -> list[Memory]:
+        """One summary for each group of messages that leaves the buffer."""
+        new = {record.id for record in records}
+        held = index.buffered(records[0].conversation_id or "")
+        buffer = [index.memory_at(row) for row in held if index.id_at(row) not in new]
+        buffer.extend(records)
+        sizes = evictions(
+            self._token_counts(buffer),
+            max_messages=self.settings.buffer_messages,
+            evict_messages=self.settings.buffer_evict,
+            max_tokens=self.settings.buffer_tokens,
+        )
+        summaries, start = [], 0
+        for size in sizes:
+            evicted = buffer[start : start + size]
+            summaries.append(_summary_of(evicted, self.settings.summary_words, now))
+            start += size
+        return summaries
+
+    def _token_counts(self, messages: Sequence[Memory]) -> list[int]:
+        if self.settings.buffer_tokens is None:
+            return [0] * len(messages)
+        counter = counter_for(self.settings.model, allow_download=False)
+        return [counter.count(message.text) for message in messages]
+
+    def _embed(self, texts: Iterable[str]) -> dict[str, FloatArray]:
+        """The vector of each text, each computed once."""
+        unique = list(dict.fromkeys(texts))
+        return dict(zip(unique, self.embedder.embed(unique), strict=True)) if unique else {}
+
+    def _write(self, memories: Sequence[Memory], vectors: dict[str, FloatArray]) -> None:
+        if memories:
+            table = np.stack([vectors[memory.text] for memory in memories])
+            self.namespace.apply(Change(puts=tuple(memories), vectors=table))
+
+
+def _unknown(messages: Sequence[Message], conversation_id: str, index: ResidentIndex) -> list[Message]:
+    """The messages whose id is not known yet, each once.
+
+    Raises:
+        ValueError: If an id is known with another text.
+    """
+    fresh: dict[str, Message] = {}
+    for message in messages:
+        known = index.row(message_record_id(conversation_id, message.id))
+        if known is None:
+            fresh.setdefault(message.id, message)
+        elif index.text_at(known) != message.content:
+            raise ValueError(
+                f"message id {quoted(message.id)} stands for {quoted(index.text_at(known))} in conversation "
+                f"{quoted(conversation_id)}, not for {quoted(message.content)}: give it an id of its own"
+            )
+    return list(fresh.values())
+
+
+def _known_vectors(memory_ids: Iterable[str], index: ResidentIndex) -> dict[str, FloatArray]:
+    """The vectors of those records that are stored already, by their text."""
+    rows = [row for row in map(index.row, memory_ids) if row is not None]
+    texts = [index.text_at(row) for row in rows]
+    return dict(zip(texts, index.vectors.take(rows), strict=True))
+
+
+def _request(records: Sequence[Memory], index: ResidentIndex, now: datetime) -> ExtractionRequest:
+    """What an extractor is shown: the new messages, up to 10 before them, the latest summary."""
+    conversation_id = records[0].conversation_id or ""
+    new = {record.id for record in records}
+    conversation = index.conversations.get(conversation_id)
+    recent: list[Memory] = []
+    summary = ""
+    for row in conversation.newest_first() if conversation else ():
+        if index.id_at(row) in new:
+            continue
+        covered_by = index.summary_of(index.id_at(row))
+        if covered_by is not None:
+            summary = index.stored(covered_by).text
+            break
+        if len(recent) < RECENT_MESSAGES:
+            recent.append(index.memory_at(row))
+    return ExtractionRequest(
+        messages=tuple(_message_of(record) for record in records),
+        recent=tuple(_message_of(record) for record in reversed(recent)),
+        summary=summary,
+        now=now,
+    )
+
+
+def _record_of(
+    message: Message, conversation_id: str, session_id: str | None, turn: int, now: datetime, *, pending: bool
+) -> Memory:
+    memory_id = message_record_id(conversation_id, message.id)
+    return Memory(
+        id=memory_id,
+        kind="message",
+        text=message.content,
+        conversation_id=conversation_id,
+        session_id=session_id,
+        turn=turn,
+        role=message.role,
+        speaker=message.speaker,
+        message_id=message.id,
+        created_at=message.timestamp,
+        updated_at=now,
+        source_ids=(message.id,),
+        pending=pending,
+        metadata=message.metadata,
+    )
+
+
+def _message_of(record: Memory) -> Message:
+    assert record.role is not None
+    name = record.speaker if record.speaker != record.role.capitalize() else None
+    return Message(
+        id=record.message_id or record.id,
+        role=record.role,
+        content=record.text,
+        name=name,
+        timestamp=record.created_at,
+        metadata=record.metadata,
+    )
+
+
+def _summary_of(evicted: Sequence[Memory], max_words: int, now: datetime) -> Memory:
+    first, last = evicted[0], evicted[-1]
+    return Memory(
+        id=record_id("summary", BUFFER_TITLE, first.id, last.id),
+        kind="summary",
+        text=summarise(evicted, max_words=max_words),
+        title=BUFFER_TITLE,
+        conversation_id=first.conversation_id,
+        session_id=last.session_id,
+        turn=last.turn,
+        occurred_at=last.created_at,
+        created_at=last.created_at,
+        updated_at=now,
+        source_ids=tuple(message.message_id or message.id for message in evicted),
+        sources=tuple(message.id for message in evicted),
+    )

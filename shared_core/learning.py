@@ -1,0 +1,220 @@
+"""From what an extractor found to records: repeated facts counted, moments kept apart and connected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shared_core.connections import strongest_connections
+from shared_core.embedding.base import FloatArray
+from shared_core.extraction.schema import ExtractedBubble, ExtractedFact, ExtractedTriplet, Extraction
+from shared_core.ids import fact_id, record_id, triplet_id
+from shared_core.index.resident import ResidentIndex
+from shared_core.records import Connection, Memory
+
+Vectors = Mapping[str, FloatArray]
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """Records to write, and how many of them are new, changed, or were known word for word."""
+
+    memories: tuple[Memory, ...]
+    added: int
+    updated: int
+    repeated: int
+
+
+def texts_of(extraction: Extraction) -> list[str]:
+    """Every text that the records of an extraction will need a vector for."""
+    return [
+        *(fact.text for fact in extraction.facts),
+        *(bubble.text for bubble in extraction.bubbles),
+        *(triplet_text(triplet) for triplet in extraction.triplets),
+    ]
+
+
+def known_ids(extraction: Extraction) -> list[str]:
+    """The ids under which its facts and triplets stand, if they were said before."""
+    return [
+        *(fact_id(fact.text) for fact in extraction.facts),
+        *(triplet_id(triplet.subject, triplet.predicate, triplet.object) for triplet in extraction.triplets),
+    ]
+
+
+def triplet_text(triplet: ExtractedTriplet) -> str:
+    """A triplet as a sentence: ``Alice works at Google``."""
+    return f"{triplet.subject} {triplet.predicate.replace('_', ' ')} {triplet.object}"
+
+
+class Learner:
+    """Turns one extraction into records.
+
+    Args:
+        index: What the namespace knows already; it is only read.
+        messages: The message records that the extraction speaks of, in the order of its request.
+        vectors: The vector of every text that may be needed.
+        now: When the records are written.
+    """
+
+    def __init__(
+        self, index: ResidentIndex, messages: Sequence[Memory], vectors: Vectors, now: datetime
+    ) -> None:
+        self._index = index
+        self._messages = messages
+        self._vectors = vectors
+        self._now = now
+        self._records: dict[str, Memory] = {}
+        self._known: set[str] = set()
+        self._repeated = 0
+
+    def learn(self, extraction: Extraction, *, threshold: float, limit: int) -> Learnt:
+        """The records of ``extraction``; a bubble makes ``limit`` connections, from ``threshold`` on."""
+        for fact in extraction.facts:
+            self._add_fact(fact)
+        for triplet in extraction.triplets:
+            self._add_triplet(triplet)
+        for bubble in extraction.bubbles:
+            self._add_bubble(bubble)
+        self._connect(threshold=threshold, limit=limit)
+        updated = sum(memory_id in self._known for memory_id in self._records)
+        added = len(self._records) - updated
+        return Learnt(tuple(self._records.values()), added, updated, self._repeated)
+
+    def _add_fact(self, fact: ExtractedFact) -> None:
+        self._add_or_repeat(
+            fact_id(fact.text),
+            fact.sources,
+            kind="fact",
+            text=fact.text,
+            category=fact.category,
+            importance=fact.importance,
+            confidence=fact.confidence,
+            subject=fact.subject,
+            predicate=fact.predicate,
+            object=fact.object,
+        )
+
+    def _add_triplet(self, triplet: ExtractedTriplet) -> None:
+        self._add_or_repeat(
+            triplet_id(triplet.subject, triplet.predicate, triplet.object),
+            triplet.sources,
+            kind="triplet",
+            text=triplet_text(triplet),
+            confidence=triplet.confidence,
+            subject=triplet.subject,
+            predicate=triplet.predicate,
+            object=triplet.object,
+        )
+
+    def _add_bubble(self, bubble: ExtractedBubble) -> None:
+        source = self._messages[bubble.sources[0]]
+        memory_id = record_id("bubble", source.id, bubble.text)
+        if memory_id in self._index or memory_id in self._records:
+            self._repeated += 1
+            return
+        self._records[memory_id] = self._record(
+            memory_id,
+            bubble.sources,
+            kind="bubble",
+            text=bubble.text,
+            importance=bubble.importance,
+            confidence=bubble.confidence,
+            occurred_at=bubble.occurred_at or source.created_at,
+        )
+
+    def _add_or_repeat(self, memory_id: str, sources: Sequence[int], **fields: object) -> None:
+        """A record of what is new; one more mention of what is known."""
+        memory_id = self._free_or_same(memory_id, str(fields["text"]))
+        known = self._records.get(memory_id)
+        if known is None and memory_id in self._index:
+            known = self._index.stored(memory_id)
+        if known is None:
+            self._records[memory_id] = self._record(memory_id, sources, **fields)
+            return
+        self._repeated += 1
+        fresh = [self._messages[i] for i in sources if self._messages[i].id not in known.sources]
+        if not fresh:
+            return
+        if memory_id not in self._records:
+            self._known.add(memory_id)
+        self._records[memory_id] = known.model_copy(
+            update={
+                "mention_count": known.mention_count + 1,
+                "sources": (*known.sources, *(message.id for message in fresh)),
+                "source_ids": (*known.source_ids, *(message.message_id or "" for message in fresh)),
+                "updated_at": self._now,
+                "is_active": True,
+            }
+        )
+
+    def _free_or_same(self, memory_id: str, text: str) -> str:
+        """An id for ``text``: its own, unless that record was given another text since."""
+        row = self._index.row(memory_id)
+        while row is not None and self._index.text_at(row).casefold().split() != text.casefold().split():
+            memory_id = record_id("fact", memory_id, text)
+            row = self._index.row(memory_id)
+        return memory_id
+
+    def _record(self, memory_id: str, sources: Sequence[int], **fields: object) -> Memory:
+        messages = [self._messages[i] for i in sources]
+        first = messages[0]
+        return Memory.model_validate(
+            {
+                "id": memory_id,
+                "conversation_id": first.conversation_id,
+                "session_id": first.session_id,
+                "turn": first.turn,
+                "speaker": first.speaker,
+                "created_at": first.created_at,
+                "updated_at": self._now,
+                "source_ids": tuple(message.message_id for message in messages),
+                "sources": tuple(message.id for message in messages),
+                "metadata": first.metadata,
+                **fields,
+            }
+        )
+
+    def _connect(self, *, threshold: float, limit: int) -> None:
+        """Connect each new bubble to older facts and bubbles of other messages."""
+        bubbles = [memory for memory in self._records.values() if memory.kind == "bubble"]
+        if not bubbles or limit == 0:
+            return
+        rows = self._index.rows_of("bubble", "fact")
+        old_ids = [self._index.id_at(int(row)) for row in rows]
+        new = [memory for memory in self._records.values() if memory.kind in ("bubble", "fact")]
+        vectors = np.stack([self._vectors[memory.text] for memory in bubbles])
+        others = np.vstack(
+            [self._index.vectors.take(rows), np.stack([self._vectors[memory.text] for memory in new])]
+        )
+        other_ids = [*old_ids, *(memory.id for memory in new)]
+        allowed = self._allowed(bubbles, new, old_ids)
+        found = strongest_connections(vectors, others, allowed=allowed, threshold=threshold, limit=limit)
+        for bubble, best in zip(bubbles, found, strict=True):
+            connections = tuple(
+                Connection(memory_id=other_ids[place], score=round(score, 4)) for place, score in best
+            )
+            self._records[bubble.id] = bubble.model_copy(update={"connections": connections})
+
+    def _allowed(
+        self, bubbles: Sequence[Memory], new: Sequence[Memory], old_ids: Sequence[str]
+    ) -> NDArray[np.bool_]:
+        """``bool [bubbles, old + new]``: of the new, only earlier ones of other messages."""
+        allowed = np.ones((len(bubbles), len(old_ids) + len(new)), dtype=np.bool_)
+        rewritten = [column for column, memory_id in enumerate(old_ids) if memory_id in self._records]
+        allowed[:, rewritten] = False
+        first_new = len(old_ids)
+        place = {memory.id: first_new + position for position, memory in enumerate(new)}
+        of_source: dict[str, list[int]] = {}
+        for memory in new:
+            for source in memory.sources:
+                of_source.setdefault(source, []).append(place[memory.id])
+        for row, bubble in enumerate(bubbles):
+            allowed[row, place[bubble.id] :] = False
+            for source in bubble.sources:
+                allowed[row, of_source[source]] = False
+        return allowed

@@ -1,0 +1,490 @@
+"""``ContextMemory``: what an application talks to. Every step is elsewhere; here is their order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import wraps
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+import numpy as np
+from typing_extensions import Self, Unpack
+
+from shared_core.context import Context, ContextSources, Rendering, build_context
+from shared_core.embedding.base import Embedder
+from shared_core.erasure import delete_memories, erase_messages
+from shared_core.errors import StoreError
+from shared_core.extraction.schema import Extractor
+from shared_core.filters import SEARCHED_KINDS, FilterOptions, Filters
+from shared_core.ingestion import Ingestion
+from shared_core.maintenance import MaintenanceReport, maintain
+from shared_core.messages import MessageLike, parse_messages, quoted, storable
+from shared_core.namespaces import Namespace, NamespacePool, acquire_pool, release_pool, retain_pool
+from shared_core.records import KINDS, AddResult, Memory
+from shared_core.retrieval import Query, SearchResult, search
+from shared_core.scoring import policy_of
+from shared_core.settings import Settings
+from shared_core.times import as_utc, utc_now
+from shared_core.tokens import counter_for
+from shared_core.versions import history, revise
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+DEFAULT_CONVERSATION = "default"
+#: Retrieved memories that a context chooses from, at most.
+CONTEXT_CANDIDATES = 100
+
+
+def _threaded(
+    method: Callable[Concatenate[ContextMemory, P], R],
+) -> Callable[Concatenate[ContextMemory, P], Coroutine[Any, Any, R]]:
+    """The async twin of a method: the same work in a thread, so that the event loop goes on."""
+
+    @wraps(method)
+    async def twin(self: ContextMemory, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await asyncio.to_thread(method, self, *args, **kwargs)
+
+    return twin
+
+
+class ContextMemory:
+    """Long-term memory of one namespace: a user, an agent, a team.
+
+    Without further settings it needs no key and no network: embedded Chroma in a folder, a bundled
+    embedder, extraction by rules. It may be used from several threads. Each method has an async twin, whose
+    name begins with ``a``, and which runs in a thread.
+
+    Example:
+        >>> with ContextMemory("./memory", namespace="alice") as memory:
+        ...     memory.add([{"role": "user", "content": "I moved to Berlin last week."}])
+        ...     print(memory.context("Where does she live?", token_budget=200).text)
+
+    Args:
+        path_or_client: A folder, made if it is missing, or a Chroma client of any kind.
+        namespace: Whose memory it is; no search ever crosses it.
+        embedder: Turns texts into vectors; the bundled one if left out. A Chroma embedding function will do.
+        extractor: Finds facts and moments in messages; rules if left out.
+        settings: Everything else.
+
+    Raises:
+        ValueError: If the namespace is empty, over-long or not valid Unicode.
+        StoreLockedError: If another process holds the folder.
+        EmbedderMismatchError: If the namespace was written with another embedder.
+        StoreError: If the store cannot be opened.
+    """
+
+    def __init__(
+        self,
+        path_or_client: str | Path | ClientAPI,
+        namespace: str = "default",
+        *,
+        embedder: Embedder | Callable[[list[str]], Any] | None = None,
+        extractor: Extractor | None = None,
+        settings: Settings | None = None,
+    ) -> None:
+        self.settings = settings or Settings()
+        self.namespace = namespace
+        self._policy = policy_of(self.settings.scoring)
+        self._embedder = _embedder_of(embedder)
+        self._extractor = extractor or _rules()
+        self._pool: NamespacePool | None = acquire_pool(
+            path_or_client,
+            resident_limit=self.settings.resident_limit,
+            idle_seconds=self.settings.idle_seconds,
+        )
+        try:
+            self._opened()
+        except BaseException:
+            self.close()
+            raise
+
+    def __repr__(self) -> str:
+        return f"ContextMemory(namespace={self.namespace!r}, embedder={self._embedder.name!r})"
+
+    @property
+    def embedder(self) -> Embedder:
+        """What turns texts into vectors here."""
+        return self._embedder
+
+    # -- writing -----------------------------------------------------------------------------------------
+
+    def add(
+        self,
+        messages: MessageLike | Iterable[MessageLike],
+        conversation_id: str | int | None = None,
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        now: datetime | None = None,
+    ) -> AddResult:
+        """Remember messages of one conversation, and learn from them.
+
+        Args:
+            messages: ``{"role", "content"}`` with optional ``id``, ``name`` (the speaker), ``timestamp``
+                (a datetime or ISO 8601; naive is UTC) and ``metadata``; content is a string or a list of
+                parts in the OpenAI format. An id that is known already is skipped, so an ``add`` may be
+                repeated.
+            conversation_id: Any string or number; ``"default"`` if left out.
+            metadata: JSON values to attach to each message and to what is learnt from it.
+            now: The present, which is also the time of messages without a timestamp.
+
+        Raises:
+            ValueError: If anything about a message is wrong; the value is quoted, and nothing is written.
+            StoreError: If it could not be written.
+            ExtractionError: If the extractor failed; the messages are stored, and learnt from later.
+        """
+        moment = _moment(now)
+        parsed = parse_messages(messages, now=moment, metadata=metadata)
+        conversation = _conversation(conversation_id) or DEFAULT_CONVERSATION
+        return self._ingestion().add(parsed, conversation_id=conversation, now=moment)
+
+    def update(self, memory_id: str, text: str) -> Memory:
+        """Give a memory another text; ``history`` keeps the present one.
+
+        Raises:
+            ValueError: If there is no such memory, if it is a message, or if the text is blank.
+        """
+        if not isinstance(text, str) or not text.strip():
+            raise ValueError(f"text {quoted(text)} is empty; to remove a memory, delete it")
+        vector = self._embedder.embed([storable(text, "text")])[0]
+        return revise(self._opened(), memory_id, text, vector, now=utc_now())
+
+    def delete(self, memory_id: str) -> bool:
+        """Remove a memory and its history; a message takes along what was learnt only from it.
+
+        Returns:
+            Whether there was one.
+        """
+        namespace = self._opened()
+        with namespace.use() as index:
+            memory = index.get(memory_id)
+            if memory is None:
+                return False
+            if memory.kind == "message":
+                self._erase_messages(namespace, [memory.id])
+            else:
+                delete_memories(namespace, [memory.id], now=utc_now(), embed=self._embedder.embed)
+        return True
+
+    def erase(
+        self,
+        *,
+        message_id: str | None = None,
+        conversation_id: str | int | None = None,
+        everything: bool = False,
+    ) -> int:
+        """Remove messages, and every memory that was learnt only from them.
+
+        Args:
+            message_id: One message, by the id that it was added with.
+            conversation_id: All messages of a conversation, or the one in which ``message_id`` stands.
+            everything: The whole namespace.
+
+        Returns:
+            How many records were removed.
+
+        Raises:
+            ValueError: If nothing is named, or a message id stands in several conversations.
+        """
+        if everything:
+            return self._erase_everything()
+        conversation = _conversation(conversation_id)
+        if message_id is None and conversation is None:
+            raise ValueError("name what to erase: message_id, conversation_id or everything=True")
+        namespace = self._opened()
+        with namespace.use() as index:
+            if message_id is None:
+                rows = index.conversations[conversation].turns if conversation in index.conversations else ()
+                return self._erase_messages(namespace, [index.id_at(row) for _, row in rows])
+            named = index.messages_named(message_id, conversation)
+            if len(named) > 1:
+                raise ValueError(
+                    f"message_id {quoted(message_id)} stands in {len(named)} conversations: "
+                    "name one of them with conversation_id"
+                )
+            return self._erase_messages(namespace, named)
+
+    def _erase_messages(self, namespace: Namespace, message_ids: Sequence[str]) -> int:
+        return erase_messages(
+            namespace,
+            message_ids,
+            now=utc_now(),
+            summary_words=self.settings.summary_words,
+            embed=self._embedder.embed,
+        )
+
+    def _erase_everything(self) -> int:
+        with self._opened().use() as index:
+            count = len(index)
+            self._open_pool().drop(self.namespace)
+        return count
+
+    def maintain(self, now: datetime | None = None) -> MaintenanceReport:
+        """Tend the memory: finish pending work, delete what expired, archive old bubbles, keep the capacity.
+
+        Running it again changes nothing.
+
+        Args:
+            now: The present, in case another one is wanted.
+        """
+        moment = _moment(now)
+        resumed = self._ingestion().resume(now=moment)
+        report = maintain(
+            self._opened(),
+            now=moment,
+            archive_after_days=self.settings.archive_after_days,
+            capacity=self.settings.capacity,
+            embed=self._embedder.embed,
+        )
+        return report.model_copy(update={"resumed": resumed})
+
+    def flush(self) -> None:
+        """Finish what is pending: learn from messages that an interrupted process has left."""
+        self._ingestion().resume(now=utc_now())
+
+    # -- reading -----------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        query: str,
+        conversation_id: str | int | None = None,
+        limit: int = 5,
+        *,
+        now: datetime | None = None,
+        **filters: Unpack[FilterOptions],
+    ) -> SearchResult:
+        """The memories that answer a question best, each with every factor of its score.
+
+        Args:
+            query: The question, in any words.
+            conversation_id: Only what was said or learnt there.
+            limit: Most hits.
+            now: What ages count from; the present if left out.
+            **filters: ``kind`` (one or several), ``category``, ``session_id``, ``since``, ``until``,
+                ``metadata``, ``include_archived``, ``include_superseded``.
+
+        Raises:
+            ValueError: If the query is blank, the limit below 1, or a filter unknown.
+        """
+        asked = _question(query)
+        chosen = Filters.of(
+            filters, conversation_id=_conversation(conversation_id), default_kinds=SEARCHED_KINDS
+        )
+        plan = Query(
+            asked, self._embedder.embed_query(asked), chosen, _at_least_one("limit", limit), _moment(now)
+        )
+        with self._opened().use() as index:
+            hits = search(index, plan, self._policy)
+        return SearchResult(query=query, results=list(hits))
+
+    def context(
+        self,
+        query: str | None = None,
+        token_budget: int = 2_000,
+        conversation_id: str | int | None = None,
+        *,
+        model: str | None = None,
+        rendering: Rendering = "markdown",
+        now: datetime | None = None,
+    ) -> Context:
+        """A block of text for a prompt: what is always known, what fits the question, what was just said.
+
+        Args:
+            query: The question; without one, only what needs no search.
+            token_budget: Most tokens of the text; never exceeded.
+            conversation_id: The conversation whose recent messages and summary to include.
+            model: The model to count tokens for; that of the settings if left out.
+            rendering: ``markdown``, or ``compact`` for fewer tokens.
+            now: What ages count from; the present if left out.
+
+        Raises:
+            ValueError: If the budget is below 1, or the query blank.
+        """
+        budget = _at_least_one("token_budget", token_budget)
+        counter = counter_for(model or self.settings.model)
+        sources = self._context_sources(query, _conversation(conversation_id), _moment(now))
+        return build_context(sources, token_budget=budget, counter=counter, rendering=rendering)
+
+    def _context_sources(
+        self, query: str | None, conversation_id: str | None, now: datetime
+    ) -> ContextSources:
+        with self._opened().use() as index:
+            recent: list[Memory] = []
+            summaries: list[Memory] = []
+            if conversation_id is not None:
+                recent = [index.memory_at(row) for row in index.buffered(conversation_id)]
+                summaries = [index.memory_at(row) for row in index.summaries_of(conversation_id)]
+            core = [index.memory_at(int(row)) for row in index.rows_of("block")]
+            found = self.search(query, limit=CONTEXT_CANDIDATES, now=now).results if query is not None else []
+        facts = [hit.record for hit in found if hit.record.kind in ("fact", "triplet")]
+        episodes = [hit.record for hit in found if hit.record.kind in ("message", "bubble")]
+        return ContextSources(
+            core=tuple(core),
+            working=(),
+            summaries=tuple(summaries),
+            facts=tuple(facts),
+            episodes=tuple(episodes),
+            recent=tuple(recent),
+        )
+
+    def get(self, memory_id: str) -> Memory | None:
+        """The memory of that id, or the message that was added with it; None if there is none."""
+        with self._opened().use() as index:
+            found = index.get(memory_id)
+            if found is None:
+                named = index.messages_named(memory_id)
+                found = index.get(named[0]) if len(named) == 1 else None
+            return found
+
+    def list(
+        self,
+        *,
+        contains: str | None = None,
+        conversation_id: str | int | None = None,
+        limit: int = 50,
+        offset: int = 0,
+        now: datetime | None = None,
+        **filters: Unpack[FilterOptions],
+    ) -> Sequence[Memory]:
+        """The memories that fulfil some conditions, newest first, page by page.
+
+        Args:
+            contains: Words that stand in the text just so, whatever their case.
+            conversation_id: Only what was said or learnt there.
+            limit: Most memories of a page.
+            offset: How many to pass over.
+            now: What expiry counts from; the present if left out.
+            **filters: As for ``search``.
+
+        Raises:
+            ValueError: If a kind, category or filter is unknown, the limit below 1, or the offset below 0.
+        """
+        chosen = Filters.of(filters, conversation_id=_conversation(conversation_id), default_kinds=KINDS)
+        size = _at_least_one("limit", limit)
+        if not isinstance(offset, int) or offset < 0:
+            raise ValueError(f"offset {quoted(offset)} is below 0")
+        with self._opened().use() as index:
+            rows = np.flatnonzero(chosen.mask(index, _moment(now)))
+            columns = index.columns
+            order = np.lexsort((-rows, -columns["turn"][rows], -columns["created"][rows]))
+            newest = (int(row) for row in rows[order])
+            wanted = contains.casefold() if contains else ""
+            matching = (row for row in newest if wanted in index.text_at(row).casefold())
+            page = [row for row, _ in zip(matching, range(offset + size), strict=False)][offset:]
+            return [index.memory_at(row) for row in page]
+
+    def history(self, memory_id: str) -> Sequence[Memory]:
+        """Every version of a memory, oldest first, the current one last; empty if there is no such memory."""
+        with self._opened().use() as index:
+            return history(index, memory_id)
+
+    # -- life --------------------------------------------------------------------------------------------
+
+    def for_namespace(self, namespace: str) -> ContextMemory:
+        """A sibling for another namespace, which shares the client, the embedder and the extractor."""
+        sibling = object.__new__(ContextMemory)
+        sibling.__dict__.update(self.__dict__)
+        sibling.namespace = namespace
+        sibling._pool = retain_pool(self._open_pool())
+        try:
+            sibling._opened()
+        except BaseException:
+            sibling.close()
+            raise
+        return sibling
+
+    def namespaces(self) -> Sequence[str]:
+        """The namespaces of this store, in order."""
+        return self._open_pool().store.namespaces()
+
+    def close(self) -> None:
+        """Let go of the store; what has been written stays. Harmless when repeated."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            release_pool(pool)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await asyncio.to_thread(self.close)
+
+    def _open_pool(self) -> NamespacePool:
+        if self._pool is None:
+            raise StoreError(f"this memory of namespace {quoted(self.namespace)} is closed: open it again")
+        return self._pool
+
+    def _opened(self) -> Namespace:
+        return self._open_pool().open(self.namespace, self._embedder)
+
+    def _ingestion(self) -> Ingestion:
+        return Ingestion(self._opened(), self._embedder, self._extractor, self.settings)
+
+    aadd = _threaded(add)
+    aupdate = _threaded(update)
+    adelete = _threaded(delete)
+    aerase = _threaded(erase)
+    amaintain = _threaded(maintain)
+    aflush = _threaded(flush)
+    asearch = _threaded(search)
+    acontext = _threaded(context)
+    aget = _threaded(get)
+    alist = _threaded(list)  # noqa: A003 - the method of this class
+    ahistory = _threaded(history)
+    aclose = _threaded(close)
+
+
+def _embedder_of(embedder: Embedder | Callable[[Any], Any] | None) -> Embedder:
+    if embedder is None:
+        from shared_core.embedding.wordllama import WordLlamaEmbedder
+
+        return WordLlamaEmbedder()
+    from shared_core.embedding.chroma import as_embedder
+
+    return as_embedder(embedder)
+
+
+def _rules() -> Extractor:
+    from shared_core.extraction.rules import RuleExtractor
+
+    return RuleExtractor()
+
+
+def _moment(now: datetime | None) -> datetime:
+    return utc_now() if now is None else as_utc(now)
+
+
+def _conversation(value: str | int | None) -> str | None:
+    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
+        return None if value is None else str(value)
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"conversation_id {quoted(value)} is not a non-empty string")
+    return storable(value, "conversation_id")
+
+
+def _question(query: str) -> str:
+    if not isinstance(query, str) or not query.strip():
+        raise ValueError(f"query {quoted(query)} is empty: ask something")
+    return query
+
+
+def _at_least_one(name: str, value: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} {quoted(value)} is not a whole number of at least 1")
+    return value

@@ -1,0 +1,180 @@
+"""Open namespaces: each its collection, its resident index and the lock that keeps the two alike."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shared_core.index.resident import ResidentIndex
+from shared_core.stores.base import Change, Collection, Store
+
+if TYPE_CHECKING:
+    from shared_core.embedding.base import Embedder
+
+
+class Namespace:
+    """One namespace. Hold ``with namespace.use() as index`` while reading the index or writing.
+
+    Args:
+        collection: Its records.
+    """
+
+    def __init__(self, collection: Collection) -> None:
+        self._collection = collection
+        self._lock = threading.RLock()
+        self._index: ResidentIndex | None = None
+        self.used_at = time.monotonic()
+
+    @property
+    def batch_limit(self) -> int:
+        """How many records one change may put."""
+        return self._collection.batch_limit
+
+    @contextmanager
+    def use(self) -> Iterator[ResidentIndex]:
+        """The index, up to date with every finished write, and nobody else's meanwhile."""
+        with self._lock:
+            self.used_at = time.monotonic()
+            if self._index is None:
+                self._index = self._load()
+            else:
+                self._catch_up(self._index)
+            yield self._index
+
+    def apply(self, change: Change) -> None:
+        """Write a change to the store, then to the index; call it inside ``use``.
+
+        Raises:
+            StoreError: If it was not written; the index is then dropped, and loaded again on the next use.
+        """
+        with self._lock:
+            index = self._index
+            assert index is not None, "apply is for inside use()"
+            try:
+                payloads = self._collection.apply(change)
+            except BaseException:
+                self._index = None
+                raise
+            index.put_all(change.puts, payloads, change.vectors)
+            for memory_id in change.deletes:
+                index.remove(memory_id)
+            self._index = index.compacted()
+
+    def drop_index(self) -> None:
+        """Forget the index; the next use builds it again."""
+        with self._lock:
+            self._index = None
+
+    def _load(self) -> ResidentIndex:
+        index = ResidentIndex(self._collection.dimension)
+        for batch in self._collection.load():
+            index.put_all(batch.memories, batch.payloads, batch.vectors)
+        return index
+
+    def _catch_up(self, index: ResidentIndex) -> None:
+        update = self._collection.updates()
+        if update is None:
+            return
+        index.put_all(update.batch.memories, update.batch.payloads, update.batch.vectors)
+        if update.ids is not None:
+            for memory_id in set(index) - update.ids:
+                index.remove(memory_id)
+        self._index = index.compacted()
+
+
+class NamespacePool:
+    """The namespaces of one store that are open, the least recently used closed first.
+
+    Args:
+        store: Closed when the last user of the pool lets go of it.
+        resident_limit: How many indexes stay in memory.
+        idle_seconds: After how long without use an index may be dropped.
+    """
+
+    def __init__(self, store: Store, *, resident_limit: int, idle_seconds: float) -> None:
+        self.store = store
+        self.users = 0
+        self._resident_limit = resident_limit
+        self._idle_seconds = idle_seconds
+        self._open: OrderedDict[str, Namespace] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def open(self, name: str, embedder: Embedder) -> Namespace:
+        """The namespace of that name; the same object for as long as it is in use."""
+        with self._lock:
+            namespace = self._open.get(name)
+            if namespace is None:
+                collection = self.store.open(name, embedder_name=embedder.name, dimension=embedder.dimension)
+                namespace = self._open[name] = Namespace(collection)
+            self._open.move_to_end(name)
+            idle = self._idle(keep=namespace)
+        for other in idle:
+            other.drop_index()
+        return namespace
+
+    def _idle(self, *, keep: Namespace) -> list[Namespace]:
+        latest = time.monotonic() - self._idle_seconds
+        surplus = len(self._open) - self._resident_limit
+        return [
+            namespace
+            for place, namespace in enumerate(self._open.values())
+            if namespace is not keep and (place < surplus or namespace.used_at < latest)
+        ]
+
+    def drop(self, name: str) -> None:
+        """Delete a namespace and everything in it."""
+        with self._lock:
+            self._open.pop(name, None)
+            self.store.drop(name)
+
+    def close(self) -> None:
+        """Forget every index and close the store."""
+        with self._lock:
+            self._open.clear()
+            self.store.close()
+
+
+#: The pools of embedded folders in this process: two memories on one folder share one client.
+_FOLDER_POOLS: dict[Path, NamespacePool] = {}
+_FOLDER_LOCK = threading.Lock()
+
+
+def acquire_pool(target: str | Path | Any, *, resident_limit: int, idle_seconds: float) -> NamespacePool:
+    """The pool of a folder, shared by its users in this process, or a new pool over a Chroma client.
+
+    Call ``release_pool`` when done with it.
+    """
+    from shared_core.stores.chroma import ChromaStore
+
+    folder = Path(target).expanduser().resolve() if isinstance(target, (str, Path)) else None
+    with _FOLDER_LOCK:
+        pool = _FOLDER_POOLS.get(folder) if folder else None
+        if pool is None:
+            store = ChromaStore(folder or target)
+            pool = NamespacePool(store, resident_limit=resident_limit, idle_seconds=idle_seconds)
+            if folder:
+                _FOLDER_POOLS[folder] = pool
+        pool.users += 1
+        return pool
+
+
+def retain_pool(pool: NamespacePool) -> NamespacePool:
+    """One more user of a pool."""
+    with _FOLDER_LOCK:
+        pool.users += 1
+    return pool
+
+
+def release_pool(pool: NamespacePool) -> None:
+    """One user less of a pool; the last one closes it."""
+    with _FOLDER_LOCK:
+        pool.users -= 1
+        if pool.users == 0:
+            for folder in [folder for folder, shared in _FOLDER_POOLS.items() if shared is pool]:
+                del _FOLDER_POOLS[folder]
+            pool.close()

@@ -1,0 +1,196 @@
+"""Search: relevance of every record, score of every candidate, hits that explain themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from pydantic import Field
+
+from shared_core.embedding.base import FloatArray
+from shared_core.filters import Filters
+from shared_core.index.resident import ResidentIndex
+from shared_core.records import HIT_TYPES, HitType, Memory, Record, UtcDatetime
+from shared_core.relevance import Relevance, relevance_of
+from shared_core.scoring import ScoringPolicy, Signals
+from shared_core.times import SECONDS_PER_DAY
+
+#: A connected bubble counts for this share of the hit that it is connected to, per unit of similarity.
+CONNECTED_SHARE = 0.5
+
+
+class SearchHit(Record):
+    """One memory that was found.
+
+    Attributes:
+        memory_id: Its id, for ``get``, ``update``, ``delete`` and ``history``.
+        memory: Its text.
+        type: ``semantic`` for a fact, ``connected_bubble`` for a bubble that was reached through another
+            hit, else its kind.
+        occurred_at: When it happened, or was said; None for facts. UTC.
+        score: Higher is better.
+        connections: Ids of the memories connected to it, strongest first.
+        source_ids: Ids of the messages that it came from, first mention first.
+        components: Every factor of the score by name; the policy's ``score`` of them is ``score``.
+        record: The memory itself.
+    """
+
+    memory_id: str
+    memory: str
+    type: HitType
+    occurred_at: UtcDatetime | None
+    score: float
+    connections: tuple[str, ...] = ()
+    source_ids: tuple[str, ...] = ()
+    components: dict[str, float]
+    record: Memory
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON shape of seed 000."""
+        return {
+            "memory_id": self.memory_id,
+            "memory": self.memory,
+            "type": self.type,
+            "occurred_at": self.occurred_at.isoformat() if self.occurred_at else None,
+            "score": self.score,
+            "connections": list(self.connections),
+        }
+
+
+class SearchResult(Record):
+    """What a search found, best first; iterating over it gives the hits."""
+
+    query: str
+    results: list[SearchHit] = Field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON shape of seed 000: ``{"query", "results": […]}``."""
+        return {"query": self.query, "results": [hit.to_dict() for hit in self.results]}
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __bool__(self) -> bool:
+        return bool(self.results)
+
+    def __iter__(self) -> Iterator[SearchHit]:  # type: ignore[override]
+        return iter(self.results)
+
+
+@dataclass(frozen=True)
+class Query:
+    """A question, ready to be asked of an index.
+
+    Attributes:
+        text: As asked.
+        vector: Its embedding, ``float32 [dimension]``.
+        filters: What may be returned.
+        limit: Most hits.
+        now: What ages count from.
+    """
+
+    text: str
+    vector: FloatArray
+    filters: Filters
+    limit: int
+    now: datetime
+
+
+def search(index: ResidentIndex, query: Query, policy: ScoringPolicy) -> tuple[SearchHit, ...]:
+    """The best ``query.limit`` memories of ``index``, ranked by the exact score of ``policy``.
+
+    A fact or bubble stands for its source messages, and a message for what was learnt from it: whichever
+    scores best is returned, once. Places that are left go to the connected bubbles of what was found.
+    """
+    allowed = query.filters.mask(index, query.now)
+    relevance = relevance_of(index, query.text, query.vector)
+    rows = np.flatnonzero(allowed & (relevance.total > 0.0))
+    if not len(rows):
+        return ()
+    signals = _signals(index, relevance, rows, query.now)
+    components = policy.components(signals)
+    scores = policy.score(components)
+    order = np.argsort(-scores, kind="stable")
+    chosen = _distinct(index, rows[order], limit=query.limit)
+    place = {int(row): position for position, row in enumerate(rows)}
+    hits = []
+    for row in chosen:
+        position = place[row]
+        factors = {name: float(column[position]) for name, column in components.items()}
+        hits.append(_hit(index.memory_at(row), float(scores[position]), factors))
+    return (*hits, *_connected(index, hits, allowed, limit=query.limit - len(hits)))
+
+
+def _signals(index: ResidentIndex, relevance: Relevance, rows: Any, now: datetime) -> Signals:
+    columns = index.columns
+    age_days = np.maximum(0.0, (now.timestamp() - columns["dated"][rows]) / SECONDS_PER_DAY)
+    return Signals(
+        relevance=relevance.total[rows].astype(np.float64),
+        similarity=np.clip(relevance.similarity[rows], 0.0, 1.0).astype(np.float64),
+        age_days=age_days,
+        decays=columns["decays"][rows].astype(np.float64),
+        importance=columns["importance"][rows].astype(np.float64),
+        mention_count=columns["mentions"][rows].astype(np.float64),
+        in_working_memory=np.zeros(len(rows)),
+    )
+
+
+def _distinct(index: ResidentIndex, ranked: Any, *, limit: int) -> list[int]:
+    """The best rows of which no two come from one message; a summary stands beside its messages."""
+    chosen: list[int] = []
+    represented: set[str] = set()
+    for row in map(int, ranked):
+        sources = _sources_at(index, row)
+        if represented.isdisjoint(sources):
+            chosen.append(row)
+            represented.update(sources)
+            if len(chosen) == limit:
+                break
+    return chosen
+
+
+def _sources_at(index: ResidentIndex, row: int) -> Sequence[str]:
+    memory = index.memory_at(row)
+    if memory.kind == "message":
+        return (memory.id,)
+    return () if memory.kind == "summary" else memory.sources
+
+
+def _hit(memory: Memory, score: float, components: dict[str, float], *, connected: bool = False) -> SearchHit:
+    return SearchHit(
+        memory_id=memory.id,
+        memory=memory.text,
+        type="connected_bubble" if connected else HIT_TYPES[memory.kind],
+        occurred_at=None if memory.kind in ("fact", "triplet", "block") else memory.dated,
+        score=score,
+        connections=tuple(connection.memory_id for connection in memory.connections),
+        source_ids=memory.source_ids,
+        components=components,
+        record=memory,
+    )
+
+
+def _connected(
+    index: ResidentIndex, hits: Sequence[SearchHit], allowed: Any, *, limit: int
+) -> list[SearchHit]:
+    """Bubbles connected to the hits that are not among them, strongest first."""
+    seen = {hit.memory_id for hit in hits}
+    represented = {source for hit in hits for source in hit.record.sources or (hit.memory_id,)}
+    found: list[SearchHit] = []
+    for hit in hits:
+        for connection in hit.record.connections:
+            row = index.row(connection.memory_id)
+            if row is None or connection.memory_id in seen or not allowed[row]:
+                continue
+            memory = index.memory_at(row)
+            if memory.kind != "bubble" or not represented.isdisjoint(memory.sources):
+                continue
+            seen.add(memory.id)
+            represented.update(memory.sources)
+            factors = {"origin": hit.score, "connection": connection.score, "share": CONNECTED_SHARE}
+            score = hit.score * connection.score * CONNECTED_SHARE
+            found.append(_hit(memory, score, factors, connected=True))
+    return sorted(found, key=lambda hit: -hit.score)[: max(0, limit)]

@@ -1,0 +1,113 @@
+"""What the core asks of a store: namespaces of records, written in changes that are whole or absent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from shared_core.embedding.base import FloatArray
+from shared_core.records import Memory
+
+#: Version of the records' layout, kept with each namespace. A newer one is refused, not guessed.
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class StoredBatch:
+    """Records as they are stored.
+
+    Attributes:
+        memories: ``n`` records.
+        payloads: Their stored JSON, in the same order.
+        vectors: ``float32 [n, dimension]``.
+    """
+
+    memories: tuple[Memory, ...]
+    payloads: tuple[str, ...]
+    vectors: FloatArray
+
+
+@dataclass(frozen=True)
+class Change:
+    """One logical change of a namespace.
+
+    Attributes:
+        puts: Records to write; one that exists is replaced.
+        vectors: ``float32 [len(puts), dimension]``.
+        deletes: Ids to remove, referrers before what they refer to.
+    """
+
+    puts: tuple[Memory, ...] = ()
+    vectors: FloatArray = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
+    deletes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Update:
+    """What other processes have changed since the last look.
+
+    Attributes:
+        batch: Records that are new or changed.
+        ids: Every id that there is now, where something was deleted; None where nothing was.
+    """
+
+    batch: StoredBatch
+    ids: frozenset[str] | None = None
+
+
+class Collection(Protocol):
+    """The records of one namespace."""
+
+    @property
+    def dimension(self) -> int:
+        """Length of its vectors."""
+        ...
+
+    @property
+    def batch_limit(self) -> int:
+        """How many records one change may put."""
+        ...
+
+    def load(self) -> Iterator[StoredBatch]:
+        """Every record, in batches."""
+        ...
+
+    def apply(self, change: Change) -> tuple[str, ...]:
+        """Write ``change``: its puts whole or not at all. Returns the payloads written.
+
+        Raises:
+            StoreError: If it was not written.
+        """
+        ...
+
+    def updates(self) -> Update | None:
+        """What others have changed since the last look; None for nothing, always None if nobody else can."""
+        ...
+
+
+class Store(Protocol):
+    """Namespaces by name."""
+
+    def open(self, namespace: str, *, embedder_name: str, dimension: int) -> Collection:
+        """The records of ``namespace``, made if it is new.
+
+        Raises:
+            EmbedderMismatchError: If it was written with another embedder.
+            StoreError: If it cannot be opened.
+        """
+        ...
+
+    def namespaces(self) -> Sequence[str]:
+        """The namespaces that exist, in order."""
+        ...
+
+    def drop(self, namespace: str) -> None:
+        """Delete a namespace and everything in it."""
+        ...
+
+    def close(self) -> None:
+        """Let go of it; harmless when repeated."""
+        ...

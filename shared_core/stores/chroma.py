@@ -1,0 +1,309 @@
+"""Records in Chroma, one collection per namespace: the only file that imports chromadb."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import chromadb
+import httpx
+import numpy as np
+from chromadb.api import ClientAPI
+from chromadb.api.models.Collection import Collection as RawCollection
+from chromadb.config import Settings as ChromaSettings
+from chromadb.errors import ChromaError, NotFoundError
+
+from shared_core.embedding.base import FloatArray
+from shared_core.errors import EmbedderMismatchError, StoreError
+from shared_core.messages import quoted
+from shared_core.stores.base import SCHEMA_VERSION, Change, StoredBatch, Update
+from shared_core.stores.codec import RECORD_KEY, Metadata, decode, encode, metadata_of
+from shared_core.stores.folder import FolderLock
+from shared_core.stores.head import Head
+
+logger = logging.getLogger(__name__)
+
+#: Collections of ours begin with it; the rest of the name is a digest of the namespace.
+NAME_PREFIX = "contextmemory-"
+#: Longest namespace, in characters.
+NAMESPACE_LENGTH = 512
+#: Records read from Chroma at a time.
+PAGE_SIZE = 5_000
+#: A collection is given an index on disk from its second record on: without one, Chroma fails to read
+#: small collections once its cache of open indexes overflows. From ``GROWN_SIZE`` records on the cheaper
+#: thresholds apply, which write the index to disk less often.
+SMALL_INDEX = {"hnsw": {"space": "cosine", "sync_threshold": 2, "batch_size": 2}}
+GROWN_INDEX = {"hnsw": {"sync_threshold": 1_000, "batch_size": 100}}
+GROWN_SIZE = 2_000
+
+
+def collection_name(namespace: str) -> str:
+    """The name of a namespace's collection: the same for the same string, different for any other.
+
+    Raises:
+        ValueError: If the namespace is empty, over-long or not valid Unicode.
+    """
+    if not isinstance(namespace, str) or not namespace.strip():
+        raise ValueError(f"namespace {quoted(namespace)} is not a non-empty string")
+    if len(namespace) > NAMESPACE_LENGTH:
+        raise ValueError(f"namespace {quoted(namespace)} is longer than {NAMESPACE_LENGTH} characters")
+    try:
+        digest = hashlib.sha256(namespace.encode("utf-8")).hexdigest()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"namespace {quoted(namespace)} holds a lone surrogate") from error
+    return NAME_PREFIX + digest[:48]
+
+
+class ChromaStore:
+    """Namespaces in Chroma: an embedded folder, which is locked, or a client of any kind.
+
+    Args:
+        target: A folder, made if it is missing, or a Chroma client (persistent, ephemeral, HTTP, cloud). A
+            client is taken to be shared with other processes, and stays its owner's to close.
+
+    Raises:
+        StoreLockedError: If another process holds the folder.
+        StoreError: If the folder cannot be used, or is damaged.
+    """
+
+    def __init__(self, target: str | Path | ClientAPI) -> None:
+        self._lock: FolderLock | None = None
+        if isinstance(target, (str, Path)):
+            folder = Path(target).expanduser().resolve()
+            self.place = f"the Chroma folder {str(folder)!r}"
+            self._lock = FolderLock(folder)
+            try:
+                self._client = self._open_folder(folder)
+            except BaseException:
+                self._lock.release()
+                raise
+        else:
+            self.place = f"the Chroma client {type(target).__name__}"
+            self._client = target
+
+    def _open_folder(self, folder: Path) -> ClientAPI:
+        with self._guarded("open"):
+            settings = ChromaSettings(anonymized_telemetry=False)
+            return chromadb.PersistentClient(str(folder), settings=settings)
+
+    @property
+    def is_exclusive(self) -> bool:
+        """Whether this process alone can write here."""
+        return self._lock is not None
+
+    def open(self, namespace: str, *, embedder_name: str, dimension: int) -> ChromaCollection:
+        """The records of ``namespace``, made if it is new."""
+        name = collection_name(namespace)
+        stamp = {
+            "namespace": namespace,
+            "embedder": embedder_name,
+            "dimension": dimension,
+            "schema_version": SCHEMA_VERSION,
+        }
+        with self._guarded(f"open namespace {quoted(namespace)} in"):
+            raw = self._find(name)
+            if raw is None:
+                raw = self._client.get_or_create_collection(
+                    name,
+                    configuration=cast(Any, SMALL_INDEX),
+                    metadata=stamp,
+                    embedding_function=None,
+                )
+        _check_stamp(raw.metadata or {}, stamp, self.place)
+        return ChromaCollection(raw, dimension=dimension, store=self)
+
+    def _find(self, name: str) -> RawCollection | None:
+        try:
+            return self._client.get_collection(name, embedding_function=None)
+        except NotFoundError:
+            return None
+
+    def namespaces(self) -> Sequence[str]:
+        """The namespaces that exist, in order."""
+        with self._guarded("list the namespaces of"):
+            collections = self._client.list_collections()
+        ours = [
+            c for c in collections if c.name.startswith(NAME_PREFIX) and "namespace" in (c.metadata or {})
+        ]
+        return sorted(str(collection.metadata["namespace"]) for collection in ours)
+
+    def drop(self, namespace: str) -> None:
+        """Delete a namespace and everything in it; harmless where there is none."""
+        with self._guarded(f"delete namespace {quoted(namespace)} of"):
+            if self._find(collection_name(namespace)) is not None:
+                self._client.delete_collection(collection_name(namespace))
+
+    def batch_limit(self) -> int:
+        """How many records one write may hold."""
+        with self._guarded("ask"):
+            return int(self._client.get_max_batch_size())
+
+    def close(self) -> None:
+        """Close an embedded folder and let other processes have it; a client is left alone."""
+        if self._lock is None:
+            return
+        with self._guarded("close"):
+            cast(Any, self._client).close()
+        self._lock.release()
+        self._lock = None
+
+    @contextmanager
+    def _guarded(self, action: str) -> Iterator[None]:
+        """Turn what Chroma and its transports raise into a ``StoreError`` that says where and what next."""
+        try:
+            yield
+        except StoreError:
+            raise
+        except (ChromaError, httpx.HTTPError, OSError, RuntimeError, ValueError, TypeError) as error:
+            raise StoreError(f"cannot {action} {self.place}: {error}") from error
+        except BaseException as error:
+            if type(error).__name__ != "PanicException":  # of Chroma's Rust core: not an Exception
+                raise
+            raise StoreError(
+                f"cannot {action} {self.place}: Chroma's core failed ({error}). If the folder was damaged, "
+                "restore it from a copy, or import an export of it into a new folder"
+            ) from error
+
+
+def _check_stamp(found: Mapping[str, Any], wanted: Mapping[str, Any], place: str) -> None:
+    """Refuse a namespace of a newer schema, or of another embedder."""
+    version = found.get("schema_version")
+    if version is None or int(version) > SCHEMA_VERSION:
+        raise StoreError(
+            f"namespace {quoted(wanted['namespace'])} in {place} has schema version {version}, this release "
+            f"knows up to {SCHEMA_VERSION}: upgrade contextmemory-chroma"
+        )
+    theirs = (found.get("embedder"), found.get("dimension"))
+    ours = (wanted["embedder"], wanted["dimension"])
+    if theirs != ours:
+        raise EmbedderMismatchError(
+            f"namespace {quoted(wanted['namespace'])} in {place} was written with embedder {theirs[0]!r} of "
+            f"{theirs[1]} dimensions, not {ours[0]!r} of {ours[1]}: open it with the first, or export it and "
+            "import it into a new folder, which embeds it again"
+        )
+
+
+class ChromaCollection:
+    """The records of one namespace in one Chroma collection."""
+
+    def __init__(self, raw: RawCollection, *, dimension: int, store: ChromaStore) -> None:
+        self._raw = raw
+        self._store = store
+        self._dimension = dimension
+        self._batch_limit = store.batch_limit()
+        self._head = None if store.is_exclusive else Head(dimension)
+        self._grown = False
+
+    @property
+    def dimension(self) -> int:
+        """Length of its vectors."""
+        return self._dimension
+
+    @property
+    def batch_limit(self) -> int:
+        """How many records one change may put; one place is kept for the head record."""
+        return self._batch_limit - 1
+
+    def load(self) -> Iterator[StoredBatch]:
+        """Every record, in batches."""
+        if self._head is not None:
+            self._head.look(self._get_head())
+        offset = 0
+        while True:
+            with self._store._guarded("read"):
+                page = self._raw.get(
+                    limit=PAGE_SIZE, offset=offset, include=["documents", "metadatas", "embeddings"]
+                )
+            yield _batch_of(page)
+            offset += PAGE_SIZE
+            if len(page["ids"]) < PAGE_SIZE:
+                return
+
+    def apply(self, change: Change) -> tuple[str, ...]:
+        """Write ``change``: one upsert for all that is put, then one delete for what goes."""
+        payloads = tuple(encode(memory) for memory in change.puts)
+        if change.puts:
+            self._upsert(change, payloads)
+        if change.deletes:
+            with self._store._guarded("delete from"):
+                self._raw.delete(ids=list(change.deletes))
+            if self._head is not None:
+                self._write_head(self._head.record_deletion())
+        return payloads
+
+    def _upsert(self, change: Change, payloads: Sequence[str]) -> None:
+        ids = [memory.id for memory in change.puts]
+        texts = [memory.text for memory in change.puts]
+        metadatas: list[Metadata] = [
+            metadata_of(memory, payload) for memory, payload in zip(change.puts, payloads, strict=True)
+        ]
+        vectors = np.ascontiguousarray(change.vectors, dtype=np.float32)
+        if self._head is not None:
+            mark = self._head.record_put()
+            metadatas = [{**metadata, **mark.on_records} for metadata in metadatas]
+            ids, texts = [*ids, Head.ID], [*texts, Head.TEXT]
+            metadatas.append(mark.on_head)
+            vectors = np.vstack([vectors, self._head.vector])
+        with self._store._guarded("write to"):
+            self._raw.upsert(ids=ids, documents=texts, embeddings=vectors, metadatas=cast(Any, metadatas))
+            self._adapt_to_size(len(ids))
+
+    def _adapt_to_size(self, written: int) -> None:
+        """Let a collection that has grown write its index to disk less often."""
+        if self._grown:
+            return
+        if written >= GROWN_SIZE or self._raw.count() >= GROWN_SIZE:
+            self._raw.modify(configuration=cast(Any, GROWN_INDEX))
+            self._grown = True
+
+    def updates(self) -> Update | None:
+        """What other processes have written since the last look: one read by id where there is nothing."""
+        if self._head is None:
+            return None
+        news = self._head.look(self._get_head())
+        if news is None:
+            return None
+        with self._store._guarded("read"):
+            batch = StoredBatch((), (), np.empty((0, self._dimension), dtype=np.float32))
+            if news.where is not None:
+                page = self._raw.get(
+                    where=cast(Any, news.where), include=["documents", "metadatas", "embeddings"]
+                )
+                batch = _batch_of(page)
+            ids = frozenset(self._raw.get(include=[])["ids"]) if news.deleted else None
+        return Update(batch, ids)
+
+    def _get_head(self) -> Mapping[str, Any]:
+        with self._store._guarded("read"):
+            found = self._raw.get(ids=[Head.ID], include=["metadatas"])["metadatas"]
+        return found[0] if found and found[0] else {}
+
+    def _write_head(self, metadata: Metadata) -> None:
+        assert self._head is not None
+        with self._store._guarded("write to"):
+            self._raw.upsert(
+                ids=[Head.ID],
+                documents=[Head.TEXT],
+                embeddings=self._head.vector,
+                metadatas=cast(Any, [metadata]),
+            )
+
+
+def _batch_of(page: Mapping[str, Any]) -> StoredBatch:
+    """The records of one answer of Chroma, the head record and strangers left out."""
+    rows = [
+        row
+        for row, metadata in enumerate(page["metadatas"])
+        if page["ids"][row] != Head.ID and metadata and RECORD_KEY in metadata
+    ]
+    payloads = tuple(str(page["metadatas"][row][RECORD_KEY]) for row in rows)
+    memories = tuple(
+        decode(page["ids"][row], page["documents"][row] or "", payload)
+        for row, payload in zip(rows, payloads, strict=True)
+    )
+    vectors: FloatArray = np.asarray(page["embeddings"], dtype=np.float32)
+    return StoredBatch(memories, payloads, vectors[rows] if len(rows) < len(page["ids"]) else vectors)

@@ -1,0 +1,74 @@
+"""Summaries without a model: the sentences of some messages that say the most, in their order."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shared_core.extraction.sentences import sentences
+from shared_core.index.lexical import terms_of
+from shared_core.records import Memory
+
+#: A sentence of fewer stems says too little to stand in a summary.
+MIN_TERMS = 3
+#: Damps the advantage of long sentences: weight per stem, of a sentence as many stems longer.
+LENGTH_DAMPING = 4.0
+#: A word that an earlier choice has said already counts this much.
+REPEATED_WEIGHT = 0.2
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    order: int
+    line: str
+    terms: frozenset[str]
+
+
+def summarise(messages: Sequence[Memory], *, max_words: int) -> str:
+    """The most telling sentences of some messages, one a line after its speaker's name.
+
+    Sentences are chosen one by one for the weight of the words that they add (logarithm of how often the
+    messages use them), per length; questions are left out.
+
+    Args:
+        messages: In order.
+        max_words: Longest summary.
+
+    Returns:
+        A summary that is never empty: where no sentence qualifies, the beginning of the first message.
+    """
+    candidates = _candidates(messages)
+    counts = Counter(term for candidate in candidates for term in candidate.terms)
+    weights = {term: math.log1p(count) for term, count in counts.items()}
+    chosen: list[_Candidate] = []
+    words_left = max_words
+    while candidates:
+        best = max(candidates, key=lambda c: (_gain(c, weights), -c.order))
+        candidates.remove(best)
+        length = len(best.line.split())
+        if length > words_left:
+            continue
+        chosen.append(best)
+        words_left -= length
+        for term in best.terms:
+            weights[term] *= REPEATED_WEIGHT
+    if not chosen:
+        return " ".join(f"{messages[0].speaker}: {messages[0].text}".split()[:max_words])
+    return "\n".join(candidate.line for candidate in sorted(chosen, key=lambda c: c.order))
+
+
+def _candidates(messages: Sequence[Memory]) -> list[_Candidate]:
+    candidates: list[_Candidate] = []
+    for message in messages:
+        for sentence in sentences(message.text):
+            terms = frozenset(terms_of(sentence.text))
+            if len(terms) >= MIN_TERMS and not sentence.is_question:
+                line = f"{message.speaker}: {sentence.text}"
+                candidates.append(_Candidate(len(candidates), line, terms))
+    return candidates
+
+
+def _gain(candidate: _Candidate, weights: dict[str, float]) -> float:
+    return sum(weights[term] for term in candidate.terms) / (len(candidate.terms) + LENGTH_DAMPING)
