@@ -13,11 +13,12 @@ from pydantic import Field
 from shared_core.embedding.base import FloatArray
 from shared_core.filters import Filters
 from shared_core.index.resident import ResidentIndex
-from shared_core.records import HIT_TYPES, HitType, Memory, Record, UtcDatetime
+from shared_core.records import HIT_TYPES, KINDS, HitType, Memory, Record, UtcDatetime
 from shared_core.relevance import Relevance, relevance_of
 from shared_core.scoring import ScoringPolicy, Signals
 from shared_core.times import SECONDS_PER_DAY
 
+SUMMARY = KINDS.index("summary")
 #: A connected bubble counts for this share of the hit that it is connected to, per unit of similarity.
 CONNECTED_SHARE = 0.5
 
@@ -142,21 +143,16 @@ def _distinct(index: ResidentIndex, ranked: Any, *, limit: int) -> list[int]:
     """The best rows of which no two come from one message; a summary stands beside its messages."""
     chosen: list[int] = []
     represented: set[str] = set()
+    kinds = index.columns["kind"]
     for row in map(int, ranked):
-        sources = _sources_at(index, row)
-        if represented.isdisjoint(sources):
+        origins = index.origins_at(row)
+        if represented.isdisjoint(origins):
             chosen.append(row)
-            represented.update(sources)
             if len(chosen) == limit:
                 break
+            if kinds[row] != SUMMARY:
+                represented.update(origins)
     return chosen
-
-
-def _sources_at(index: ResidentIndex, row: int) -> Sequence[str]:
-    memory = index.memory_at(row)
-    if memory.kind == "message":
-        return (memory.id,)
-    return () if memory.kind == "summary" else memory.sources
 
 
 def _hit(memory: Memory, score: float, components: dict[str, float], *, connected: bool = False) -> SearchHit:
@@ -177,6 +173,8 @@ def _connected(
     index: ResidentIndex, hits: Sequence[SearchHit], allowed: Any, *, limit: int
 ) -> list[SearchHit]:
     """Bubbles connected to the hits that are not among them, strongest first."""
+    if limit <= 0:
+        return []
     seen = {hit.memory_id for hit in hits}
     represented = {source for hit in hits for source in hit.record.sources or (hit.memory_id,)}
     found: list[SearchHit] = []
@@ -193,4 +191,4 @@ def _connected(
             factors = {"origin": hit.score, "connection": connection.score, "share": CONNECTED_SHARE}
             score = hit.score * connection.score * CONNECTED_SHARE
             found.append(_hit(memory, score, factors, connected=True))
-    return sorted(found, key=lambda hit: -hit.score)[: max(0, limit)]
+    return sorted(found, key=lambda hit: -hit.score)[:limit]

@@ -23,7 +23,7 @@ _COLUMNS: dict[str, tuple[Any, Any]] = {
     "after": (np.int32, NO_ROW),
     "dated": (np.float64, 0.0),  # POSIX seconds that age counts from
     "created": (np.float64, 0.0),
-    "importance": (np.float32, 0.5),
+    "importance": (np.float64, 0.5),
     "mentions": (np.int32, 1),
     "decays": (np.bool_, True),
     "active": (np.bool_, True),  # not archived

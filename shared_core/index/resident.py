@@ -50,6 +50,7 @@ class ResidentIndex:
         self._ids: list[str] = []
         self._texts: list[str] = []
         self._payloads: list[str] = []
+        self._origins: list[tuple[str, ...]] = []
         self._metadata: dict[int, dict[str, Any]] = {}
         self._pending: set[str] = set()
         self._learnt: dict[str, set[str]] = {}
@@ -98,6 +99,10 @@ class ResidentIndex:
         """The record of that id; None if there is none."""
         row = self._rows.get(memory_id)
         return None if row is None else self.memory_at(row)
+
+    def origins_at(self, row: int) -> tuple[str, ...]:
+        """The record ids of the messages that the record in a row stands for: a message for itself."""
+        return self._origins[row]
 
     def metadata_at(self, row: int) -> dict[str, Any]:
         """What the caller attached to the record in a row."""
@@ -167,6 +172,7 @@ class ResidentIndex:
                 old = None
         row = self._append(memory, vector) if old is None else old
         self._payloads[row] = payload
+        self._origins[row] = (memory.id,) if memory.kind == "message" else memory.sources
         self._set_columns(row, memory)
         self._attach(row, memory)
 
@@ -184,6 +190,7 @@ class ResidentIndex:
         self._kill(row)
         self.connections.remove(memory_id)
         self._texts[row] = self._payloads[row] = ""
+        self._origins[row] = ()
 
     def compacted(self) -> ResidentIndex:
         """This index, or one without dead rows where they are many."""
@@ -203,6 +210,7 @@ class ResidentIndex:
         self._ids.append(memory.id)
         self._texts.append(memory.text)
         self._payloads.append("")
+        self._origins.append(())
         self._rows[memory.id] = row
         return row
 

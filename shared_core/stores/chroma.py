@@ -197,6 +197,7 @@ class ChromaCollection:
         self._batch_limit = store.batch_limit()
         self._head = None if store.is_exclusive else Head(dimension)
         self._grown = False
+        self._written = 0  # records read or written here: their number, if none was written twice
 
     @property
     def dimension(self) -> int:
@@ -218,6 +219,7 @@ class ChromaCollection:
                 page = self._raw.get(
                     limit=PAGE_SIZE, offset=offset, include=["documents", "metadatas", "embeddings"]
                 )
+            self._written += len(page["ids"])
             yield _batch_of(page)
             offset += PAGE_SIZE
             if len(page["ids"]) < PAGE_SIZE:
@@ -254,9 +256,8 @@ class ChromaCollection:
 
     def _adapt_to_size(self, written: int) -> None:
         """Let a collection that has grown write its index to disk less often."""
-        if self._grown:
-            return
-        if written >= GROWN_SIZE or self._raw.count() >= GROWN_SIZE:
+        self._written += written
+        if not self._grown and self._written >= GROWN_SIZE:
             self._raw.modify(configuration=cast(Any, GROWN_INDEX))
             self._grown = True
 

@@ -1,0 +1,1 @@
+"""Measurements: run as modules, never as tests."""
