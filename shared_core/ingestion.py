@@ -17,6 +17,7 @@ from shared_core.learning import Learner, Learnt, known_ids, texts_of
 from shared_core.messages import quoted
 from shared_core.namespaces import Namespace
 from shared_core.records import AddResult, Memory, Message, Usage
+from shared_core.rendering import strip_own_context
 from shared_core.settings import Settings
 from shared_core.stores.base import Change
 from shared_core.summaries import summarise
@@ -225,7 +226,10 @@ def _known_vectors(memory_ids: Iterable[str], index: ResidentIndex) -> dict[str,
 
 
 def _request(records: Sequence[Memory], index: ResidentIndex, now: datetime) -> ExtractionRequest:
-    """What an extractor is shown: the new messages, up to 10 before them, the latest summary."""
+    """What an extractor is shown: the new messages, up to 10 before them, the latest summary.
+
+    What our own contexts put into a prompt is left out, so that nothing is learnt from what was learnt.
+    """
     conversation_id = records[0].conversation_id or ""
     new = {record.id for record in records}
     conversation = index.conversations.get(conversation_id)
@@ -276,7 +280,7 @@ def _message_of(record: Memory) -> Message:
     return Message(
         id=record.message_id or record.id,
         role=record.role,
-        content=record.text,
+        content=strip_own_context(record.text),
         name=name,
         timestamp=record.created_at,
         metadata=record.metadata,

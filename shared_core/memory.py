@@ -10,9 +10,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-import numpy as np
 from typing_extensions import Self, Unpack
 
+from shared_core.arguments import at_least, conversation_of, moment_of, question_of
 from shared_core.context import Context, ContextSources, Rendering, build_context
 from shared_core.embedding.base import Embedder
 from shared_core.erasure import delete_memories, erase_messages
@@ -20,6 +20,7 @@ from shared_core.errors import StoreError
 from shared_core.extraction.schema import Extractor
 from shared_core.filters import SEARCHED_KINDS, FilterOptions, Filters
 from shared_core.ingestion import Ingestion
+from shared_core.listing import newest_first
 from shared_core.maintenance import MaintenanceReport, maintain
 from shared_core.messages import MessageLike, parse_messages, quoted, storable
 from shared_core.namespaces import Namespace, NamespacePool, acquire_pool, release_pool, retain_pool
@@ -27,7 +28,7 @@ from shared_core.records import KINDS, AddResult, Memory
 from shared_core.retrieval import Query, SearchResult, search
 from shared_core.scoring import policy_of
 from shared_core.settings import Settings
-from shared_core.times import as_utc, utc_now
+from shared_core.times import utc_now
 from shared_core.tokens import counter_for
 from shared_core.versions import history, revise
 
@@ -113,6 +114,10 @@ class ContextMemory:
         """What turns texts into vectors here."""
         return self._embedder
 
+    def opened(self) -> Namespace:
+        """The namespace itself, for what reads or writes whole records: export, import, inspection."""
+        return self._opened()
+
     # -- writing -----------------------------------------------------------------------------------------
 
     def add(
@@ -139,9 +144,9 @@ class ContextMemory:
             StoreError: If it could not be written.
             ExtractionError: If the extractor failed; the messages are stored, and learnt from later.
         """
-        moment = _moment(now)
+        moment = moment_of(now)
         parsed = parse_messages(messages, now=moment, metadata=metadata)
-        conversation = _conversation(conversation_id) or DEFAULT_CONVERSATION
+        conversation = conversation_of(conversation_id) or DEFAULT_CONVERSATION
         return self._ingestion().add(parsed, conversation_id=conversation, now=moment)
 
     def update(self, memory_id: str, text: str) -> Memory:
@@ -194,7 +199,7 @@ class ContextMemory:
         """
         if everything:
             return self._erase_everything()
-        conversation = _conversation(conversation_id)
+        conversation = conversation_of(conversation_id)
         if message_id is None and conversation is None:
             raise ValueError("name what to erase: message_id, conversation_id or everything=True")
         namespace = self._opened()
@@ -233,7 +238,7 @@ class ContextMemory:
         Args:
             now: The present, in case another one is wanted.
         """
-        moment = _moment(now)
+        moment = moment_of(now)
         resumed = self._ingestion().resume(now=moment)
         report = maintain(
             self._opened(),
@@ -272,12 +277,12 @@ class ContextMemory:
         Raises:
             ValueError: If the query is blank, the limit below 1, or a filter unknown.
         """
-        asked = _question(query)
+        asked = question_of(query)
         chosen = Filters.of(
-            filters, conversation_id=_conversation(conversation_id), default_kinds=SEARCHED_KINDS
+            filters, conversation_id=conversation_of(conversation_id), default_kinds=SEARCHED_KINDS
         )
         plan = Query(
-            asked, self._embedder.embed_query(asked), chosen, _at_least_one("limit", limit), _moment(now)
+            asked, self._embedder.embed_query(asked), chosen, at_least(1, "limit", limit), moment_of(now)
         )
         with self._opened().use() as index:
             hits = search(index, plan, self._policy)
@@ -306,9 +311,9 @@ class ContextMemory:
         Raises:
             ValueError: If the budget is below 1, or the query blank.
         """
-        budget = _at_least_one("token_budget", token_budget)
+        budget = at_least(1, "token_budget", token_budget)
         counter = counter_for(model or self.settings.model)
-        sources = self._context_sources(query, _conversation(conversation_id), _moment(now))
+        sources = self._context_sources(query, conversation_of(conversation_id), moment_of(now))
         return build_context(sources, token_budget=budget, counter=counter, rendering=rendering)
 
     def _context_sources(
@@ -365,19 +370,13 @@ class ContextMemory:
         Raises:
             ValueError: If a kind, category or filter is unknown, the limit below 1, or the offset below 0.
         """
-        chosen = Filters.of(filters, conversation_id=_conversation(conversation_id), default_kinds=KINDS)
-        size = _at_least_one("limit", limit)
-        if not isinstance(offset, int) or offset < 0:
-            raise ValueError(f"offset {quoted(offset)} is below 0")
+        chosen = Filters.of(filters, conversation_id=conversation_of(conversation_id), default_kinds=KINDS)
+        size = at_least(1, "limit", limit)
+        start = at_least(0, "offset", offset)
         with self._opened().use() as index:
-            rows = np.flatnonzero(chosen.mask(index, _moment(now)))
-            columns = index.columns
-            order = np.lexsort((-rows, -columns["turn"][rows], -columns["created"][rows]))
-            newest = (int(row) for row in rows[order])
-            wanted = contains.casefold() if contains else ""
-            matching = (row for row in newest if wanted in index.text_at(row).casefold())
-            page = [row for row, _ in zip(matching, range(offset + size), strict=False)][offset:]
-            return [index.memory_at(row) for row in page]
+            return newest_first(
+                index, chosen, contains=contains, limit=size, offset=start, now=moment_of(now)
+            )
 
     def history(self, memory_id: str) -> Sequence[Memory]:
         """Every version of a memory, oldest first, the current one last; empty if there is no such memory."""
@@ -464,27 +463,3 @@ def _rules() -> Extractor:
     from shared_core.extraction.rules import RuleExtractor
 
     return RuleExtractor()
-
-
-def _moment(now: datetime | None) -> datetime:
-    return utc_now() if now is None else as_utc(now)
-
-
-def _conversation(value: str | int | None) -> str | None:
-    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
-        return None if value is None else str(value)
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"conversation_id {quoted(value)} is not a non-empty string")
-    return storable(value, "conversation_id")
-
-
-def _question(query: str) -> str:
-    if not isinstance(query, str) or not query.strip():
-        raise ValueError(f"query {quoted(query)} is empty: ask something")
-    return query
-
-
-def _at_least_one(name: str, value: int) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} {quoted(value)} is not a whole number of at least 1")
-    return value

@@ -20,12 +20,17 @@ ROLE_ALIASES: dict[str, Role] = {"developer": "system", "function": "tool"}
 QUOTED_LENGTH = 120
 #: How much of a link to an image or a file is noted, in characters.
 NOTED_LENGTH = 500
+#: Deepest nesting of metadata, well below what the encoders of JSON can do.
+MAX_DEPTH = 100
 OWN_KEYS = frozenset({"role", "content", "id", "name", "timestamp", "metadata"})
 
 
 def quoted(value: object) -> str:
     """``repr`` of a value, shortened for an error message."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except RecursionError:
+        return f"a deeply nested {type(value).__name__}"
     return text if len(text) <= QUOTED_LENGTH else f"{text[:QUOTED_LENGTH]}… ({len(text)} characters)"
 
 
@@ -47,7 +52,7 @@ def parse_messages(
     Raises:
         ValueError: For the first message that is not valid; its position and the value are quoted.
     """
-    if isinstance(messages, (str, bytes)):
+    if isinstance(messages, (str, bytes)) or not isinstance(messages, (Message, Iterable)):
         raise ValueError(f"messages is {quoted(messages)}: pass [{{'role': 'user', 'content': …}}] instead")
     listed = [messages] if isinstance(messages, (Mapping, Message)) else list(messages)
     common = _json_object(metadata, "metadata") if metadata is not None else {}
@@ -63,7 +68,7 @@ def parse_messages(
 
 def _parse(message: MessageLike, *, now: datetime, common: dict[str, Any]) -> Message:
     if isinstance(message, Message):
-        return message.model_copy(update={"metadata": {**common, **message.metadata}})
+        return _checked(message, common)
     if not isinstance(message, Mapping):
         raise ValueError(f"{quoted(message)} is not a mapping with 'role' and 'content'")
     content, noted = _content(message.get("content"), message)
@@ -82,6 +87,18 @@ def _parse(message: MessageLike, *, now: datetime, common: dict[str, Any]) -> Me
         timestamp=now if timestamp is None else parse_timestamp(timestamp),
         metadata={**common, **_json_object(extra, "message"), **noted, **own},
     )
+
+
+def _checked(message: Message, common: dict[str, Any]) -> Message:
+    """A message that was built by hand: as strictly as one in the OpenAI format."""
+    content, _ = _content(message.content, {})
+    changes = {
+        "id": _identifier(message.id),
+        "name": _name(message.name),
+        "content": content,
+        "metadata": {**common, **_json_object(message.metadata, "metadata")},
+    }
+    return message.model_copy(update=changes)
 
 
 def _refuse_conflicts(messages: Sequence[Message]) -> None:
@@ -180,10 +197,28 @@ def _json_object(value: object, label: str) -> dict[str, Any]:
         raise ValueError(f"{label} {quoted(value)} is not a mapping")
     try:
         plain: dict[str, Any] = json.loads(json.dumps(dict(value), allow_nan=False))
+    except RecursionError as error:
+        raise ValueError(f"{label} {quoted(value)} is nested more than {MAX_DEPTH} deep") from error
     except (TypeError, ValueError) as error:
         raise ValueError(f"{label} {quoted(value)} is not plain JSON: {error}") from error
+    if _is_too_deep(plain):
+        raise ValueError(f"{label} {quoted(value)} is nested more than {MAX_DEPTH} deep")
     storable(json.dumps(plain, ensure_ascii=False), label)
     return plain
+
+
+def _is_too_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        if not level:
+            return False
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, (dict, list))
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+    return bool(level)
 
 
 def storable(text: str, label: str) -> str:

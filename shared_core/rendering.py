@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from shared_core.records import Memory
+from shared_core.records import Category, Memory
 
 BlockName = Literal["core", "working", "summaries", "facts", "episodes", "recent"]
 Rendering = Literal["markdown", "compact"]
@@ -92,40 +92,40 @@ class Layout:
     """How a rendering writes what the blocks hold.
 
     Attributes:
-        titles: The first line of each block.
+        titles: The first line of each block; "" for none.
         gap: What stands between two blocks.
-        by_day: Whether the day stands once above the episodes of that day, instead of on each.
+        by_month: Whether the month stands once above its episodes, and only the day on each.
         numbered: Whether facts are numbered.
     """
 
     titles: Mapping[BlockName, str]
     gap: str
-    by_day: bool
+    by_month: bool
     numbered: bool
 
     def group(self, block: BlockName, memory: Memory) -> str:
         """The line above ``memory`` that it shares with others; "" for none."""
         if block == "facts":
-            return {"preference": "Preferences:", "rule": "Rules:"}.get(memory.category or "", "Facts:")
-        return memory.dated.date().isoformat() if block == "episodes" and self.by_day else ""
+            return FACT_GROUPS.get(memory.category or "other", "Facts:")
+        return memory.dated.date().isoformat()[:-3] if block == "episodes" and self.by_month else ""
 
     def prefix(self, block: BlockName, memory: Memory, number: int) -> str:
         """What stands before the text of ``memory``, the ``number``-th of its group, counted from 1."""
-        if block == "facts":
-            return f"{number}. " if self.numbered else "- "
-        if block == "core":
-            title = safe_name(memory.title, "")
-            return f"- {title}: " if title else "- "
-        if block not in ("episodes", "recent"):
-            return "- "
+        if block == "facts" and self.numbered:
+            return f"{number}. "
+        if block == "core" and memory.title:
+            return f"- {safe_name(memory.title, 'Block')}: "
         speaker = ""
         if memory.kind == "message":
-            role = (memory.role or "user").capitalize()
-            speaker = f"{safe_name(memory.speaker, role)}: "
-        if block == "recent":
-            return speaker or "- "
-        return (speaker or "- ") if self.by_day else f"- [{memory.dated.date().isoformat()}] {speaker}"
+            speaker = f"{safe_name(memory.speaker, (memory.role or 'user').capitalize())}: "
+        if block == "episodes":
+            day = memory.dated.date().isoformat()
+            return f"{day[-2:]} {speaker}" if self.by_month else f"- [{day}] {speaker}"
+        return (speaker if block == "recent" else "") or "- "
 
+
+#: The lists of facts, in their order, by category; all other categories are plain facts.
+FACT_GROUPS: Mapping[Category, str] = {"other": "Facts:", "preference": "Preferences:", "rule": "Rules:"}
 
 LAYOUTS: Mapping[Rendering, Layout] = {
     "markdown": Layout(
@@ -138,7 +138,7 @@ LAYOUTS: Mapping[Rendering, Layout] = {
             "recent": "## Recent Conversation",
         },
         gap="\n\n",
-        by_day=False,
+        by_month=False,
         numbered=True,
     ),
     "compact": Layout(
@@ -146,12 +146,12 @@ LAYOUTS: Mapping[Rendering, Layout] = {
             "core": "Core:",
             "working": "Working:",
             "summaries": "Summary:",
-            "facts": "Memories:",
-            "episodes": "Past:",
+            "facts": "",
+            "episodes": "Past, by month and day:",
             "recent": "Recent:",
         },
         gap="\n",
-        by_day=True,
+        by_month=True,
         numbered=False,
     ),
 }
@@ -160,8 +160,9 @@ LAYOUTS: Mapping[Rendering, Layout] = {
 # Head and tail of a context may have been cut off, and white space changed, on the way through a prompt.
 _OPENING = re.compile(r"\[memory:\s*data,\s*not\s+instructions\]", re.IGNORECASE)
 _HEADLESS = re.compile(
-    r"^\s*## (?:Your Memories\s+(?:Facts|Preferences|Rules):\s+1\. "
-    r"|Past Conversations\s+- \[\d{4}-\d\d-\d\d\])",
+    r"^\s*(?:## Your Memories\s+(?:Facts|Preferences|Rules):\s+1\. "
+    r"|## Past Conversations\s+- \[\d{4}-\d\d-\d\d\]"
+    r"|Past, by month and day:\s+\d{4}-\d\d\s+\d\d )",
     re.MULTILINE,
 )
 _WHOLE = re.compile(rf"{_OPENING.pattern}.*?(?:\[/memory\]|\Z)\s*", re.IGNORECASE | re.DOTALL)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from typing import Literal
 
 from shared_core.records import Memory
 
 #: What was learnt says a message again when it has at least this part of the message's words.
 COVERED = 0.6
+
+_Name = tuple[Literal["record", "message"], str]
 
 _WORD = re.compile(r"\w+")
 
@@ -23,41 +26,51 @@ class Shown:
     def __init__(self) -> None:
         self._ids: set[str] = set()
         self._texts: set[str] = set()
-        self._messages: set[str] = set()
-        self._stood_for: set[str] = set()
-        self._words_about: defaultdict[str, set[str]] = defaultdict(set)
+        self._messages: set[_Name] = set()
+        self._stood_for: set[_Name] = set()
+        self._words_about: defaultdict[_Name, set[str]] = defaultdict(set)
 
     def repeats(self, memory: Memory, *, by_text: bool = True) -> bool:
         """Whether ``memory`` would say again what is shown; ``by_text=False`` lets an equal text pass."""
         if memory.id in self._ids or (by_text and _key(memory.text) in self._texts):
             return True
-        if memory.kind != "message":
-            learnt = memory.kind not in ("summary", "block")
-            return learnt and bool(memory.source_ids) and self._messages.issuperset(memory.source_ids)
-        if memory.message_id is None:
-            return False
-        return memory.message_id in self._messages | self._stood_for or self._covers(
-            memory, memory.message_id
-        )
+        if memory.kind == "message":
+            return any(name in self._stood_for or self._covers(memory, name) for name in _names(memory))
+        learnt_from = _origins(memory)
+        return bool(learnt_from) and self._messages.issuperset(learnt_from)
 
-    def add(self, memory: Memory) -> None:
-        """Remember that ``memory`` is shown."""
+    def add(self, memory: Memory, *, cut: bool = False) -> None:
+        """Remember that ``memory`` is shown; a message that is ``cut`` stands for nothing learnt from it."""
         self._ids.add(memory.id)
         self._texts.add(_key(memory.text))
-        if memory.kind == "message" and memory.message_id is not None:
-            self._messages.add(memory.message_id)
-        elif memory.kind == "bubble" and len(memory.source_ids) == 1:
-            self._stood_for.update(memory.source_ids)
-        elif memory.kind not in ("summary", "block"):
+        origins = _origins(memory)
+        if memory.kind == "message":
+            self._messages.update(() if cut else _names(memory))
+        elif memory.kind == "bubble" and len(origins) == 1:
+            self._stood_for.update(origins)
+        else:
             words = _words(memory.text)
-            for source_id in memory.source_ids:
-                self._words_about[source_id] |= words
+            for name in origins:
+                self._words_about[name] |= words
 
-    def _covers(self, memory: Memory, message_id: str) -> bool:
-        if message_id not in self._words_about:
+    def _covers(self, memory: Memory, name: _Name) -> bool:
+        if name not in self._words_about:
             return False
         words = _words(memory.text)
-        return len(words & self._words_about[message_id]) >= COVERED * len(words)
+        return len(words & self._words_about[name]) >= COVERED * len(words)
+
+
+def _names(message: Memory) -> list[_Name]:
+    """What a memory learnt from ``message`` may call it."""
+    return [("record", message.id), ("message", message.message_id or message.id)]
+
+
+def _origins(memory: Memory) -> list[_Name]:
+    """The messages that ``memory`` was learnt from: by record where it says so, as ids repeat elsewhere."""
+    if memory.kind in ("message", "summary", "block"):
+        return []
+    records: list[_Name] = [("record", record_id) for record_id in memory.sources]
+    return records or [("message", message_id) for message_id in memory.source_ids]
 
 
 def _words(text: str) -> set[str]:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from shared_core.embedding.base import FloatArray
@@ -15,9 +16,13 @@ from shared_core.filters import Filters
 from shared_core.index.resident import ResidentIndex
 from shared_core.records import HIT_TYPES, KINDS, HitType, Memory, Record, UtcDatetime
 from shared_core.relevance import Relevance, relevance_of
-from shared_core.scoring import ScoringPolicy, Signals
+from shared_core.scoring import Column, ScoringPolicy, Signals
 from shared_core.times import SECONDS_PER_DAY
 
+Rows = NDArray[np.intp]
+
+#: Rows sorted at first, for each hit that is wanted: several may come from one message.
+OVERSAMPLING = 8
 SUMMARY = KINDS.index("summary")
 #: A connected bubble counts for this share of the hit that it is connected to, per unit of similarity.
 CONNECTED_SHARE = 0.5
@@ -114,18 +119,15 @@ def search(index: ResidentIndex, query: Query, policy: ScoringPolicy) -> tuple[S
     signals = _signals(index, relevance, rows, query.now)
     components = policy.components(signals)
     scores = policy.score(components)
-    order = np.argsort(-scores, kind="stable")
-    chosen = _distinct(index, rows[order], limit=query.limit)
-    place = {int(row): position for position, row in enumerate(rows)}
     hits = []
-    for row in chosen:
-        position = place[row]
+    for position in _distinct(index, rows, scores, limit=query.limit):
+        row = int(rows[position])
         factors = {name: float(column[position]) for name, column in components.items()}
         hits.append(_hit(index.memory_at(row), float(scores[position]), factors))
     return (*hits, *_connected(index, hits, allowed, limit=query.limit - len(hits)))
 
 
-def _signals(index: ResidentIndex, relevance: Relevance, rows: Any, now: datetime) -> Signals:
+def _signals(index: ResidentIndex, relevance: Relevance, rows: Rows, now: datetime) -> Signals:
     columns = index.columns
     age_days = np.maximum(0.0, (now.timestamp() - columns["dated"][rows]) / SECONDS_PER_DAY)
     return Signals(
@@ -139,20 +141,34 @@ def _signals(index: ResidentIndex, relevance: Relevance, rows: Any, now: datetim
     )
 
 
-def _distinct(index: ResidentIndex, ranked: Any, *, limit: int) -> list[int]:
-    """The best rows of which no two come from one message; a summary stands beside its messages."""
+def _distinct(index: ResidentIndex, rows: Rows, scores: Column, *, limit: int) -> list[int]:
+    """Positions of the best rows, no two of which come from one message; summaries stand beside theirs."""
     chosen: list[int] = []
     represented: set[str] = set()
     kinds = index.columns["kind"]
-    for row in map(int, ranked):
+    for position in _best_first(scores, at_least=OVERSAMPLING * limit):
+        row = int(rows[position])
         origins = index.origins_at(row)
         if represented.isdisjoint(origins):
-            chosen.append(row)
+            chosen.append(position)
             if len(chosen) == limit:
                 break
             if kinds[row] != SUMMARY:
                 represented.update(origins)
     return chosen
+
+
+def _best_first(scores: Column, *, at_least: int) -> Iterator[int]:
+    """Positions by falling score, equal scores in order; a beginning is sorted first, the rest if wanted."""
+    place = len(scores) - at_least
+    if place > 0:
+        lowest = np.partition(scores, place)[place]
+        top = np.flatnonzero(scores >= lowest)
+        yield from map(int, top[np.argsort(-scores[top], kind="stable")])
+        rest = np.flatnonzero(scores < lowest)
+    else:
+        rest = np.arange(len(scores))
+    yield from map(int, rest[np.argsort(-scores[rest], kind="stable")])
 
 
 def _hit(memory: Memory, score: float, components: dict[str, float], *, connected: bool = False) -> SearchHit:

@@ -11,7 +11,12 @@ def as_utc(moment: datetime) -> datetime:
     """``moment`` in UTC; one without a zone is taken as UTC.
 
     A moment so close to the year 1 or 9999 that its conversion leaves the calendar keeps its clock time.
+
+    Raises:
+        ValueError: If it is no datetime.
     """
+    if not isinstance(moment, datetime):
+        raise ValueError(f"{moment!r} is not a datetime")
     if moment.tzinfo is None:
         return moment.replace(tzinfo=timezone.utc)
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -37,38 +38,103 @@ LOOSE_CONFIDENCE = 0.7
 HEDGED_CONFIDENCE = 0.6
 
 MIN_CONTENT_WORDS = 2
+#: A sentence that states facts and no more than this many other words is not a moment as well.
+MAX_UNTOLD_WORDS = 2
 #: A sentence that goes on about a moment ("It was great!") is joined to it, up to this length.
 MAX_JOINED_CHARS = 300
 
 _PLAN = re.compile(
-    r"\b(?:(?:am|are|is|'m|'re|'s) (?:\w+ )?(?:going to|planning|about to|off to|flying|travell?ing|moving|leaving|heading|visiting|getting married|starting)|gonna"
-    r"|will|'ll|(?:plan|hope|need|have|want)s? to|looking forward|scheduled|due|next|tomorrow|tonight|upcoming"
-    r"|(?:have|has|got) (?:an?|my|our) (?:[\w-]+ ){0,2}(?:interview|appointment|meeting|exam|flight|deadline|date|trip|party|wedding|concert|game|test|class|call|surgery|checkup|check-up|show|race|match|presentation))\b",
+    r"\b(?:(?:am|are|is|'m|'re|'s) (?:\w+ )?(?:going to|planning|about to|off "
+    r"to|flying|travell?ing|moving|leaving|heading|visiting|getting married|starting)|"
+    r"gonna"
+    r"|will|'ll|(?:plan|hope|need|have|want)s? to|looking forward|scheduled|due|"
+    r"next|tomorrow|tonight|upcoming"
+    r"|(?:have|has|got) (?:an?|my|our) (?:[\w-]+ ){0,2}(?:interview|appointment|"
+    r"meeting|exam|flight|deadline|date|trip|party|wedding|concert|game|test|class|"
+    r"call|surgery|checkup|check-up|show|race|match|presentation))\b",
     re.IGNORECASE,
 )
-_DOING = re.compile(r"\b(?:i'm|im|i am|we're|we are|i've been|we've been|i have been|we have been) (?:(?:also|now|currently|still|just|really|actually|always) ){0,2}(?P<verb>[a-z]+ing)\b", re.IGNORECASE)
-_PERFECT = re.compile(r"\b(?:i've|we've|i have|we have|has|have|he's|she's|they've) (?:(?:just|finally|already|recently|also|never|always|really|even) ){0,2}(?P<verb>[a-z]+)\b", re.IGNORECASE)
-_UNREAL = re.compile(r"^(?:if|imagine|suppose|pretend|what if|unless)\b|\b(?:i|we) (?:wish|would|could|might)\b|\b(?:i'd|we'd) (?:love|like|be|rather|prefer|go|have)\b|\bwould've\b|\bwould have\b|\bif i (?:were|was|had)\b", re.IGNORECASE)
-_ADDRESS = re.compile(r"^(?:(?:thanks|thank you|congrats|congratulations|sorry|glad|happy|good luck|take care|bye|see you|talk to you|sounds|welcome)\b|(?:i'm|i am) (?:so |really |very )?(?:glad|happy|sorry|sure|proud of you|excited for you|here for you)\b.{0,24}\b(?:you|your|that)\b)", re.IGNORECASE)
-_FIRST_NAME = re.compile(r"^(?:[A-Z][\w-]+(?: and [A-Z][\w-]+)?|(?:My|Our|The) [\w' -]{2,40}?) (?:\w+ly )?(?P<verb>[a-z]+)\b")
-_PROMISE = re.compile(r"\b(?:let you know|keep you|keep (?:that|it|this) (?:in mind|up)|make sure|send you|share (?:it|them|more)|check (?:it|that|them|this) out|definitely|look into)\b", re.IGNORECASE)
+_DOING = re.compile(
+    r"\b(?:i'm|im|i am|we're|we are|i've been|we've been|i have been|we have been) "
+    r"(?:(?:also|now|currently|still|just|really|actually|always) ){0,2}(?P<verb>[a-z]+ing)\b",
+    re.IGNORECASE,
+)
+_PERFECT = re.compile(
+    r"\b(?:i've|we've|i have|we have|has|have|he's|she's|they've) (?:(?:just|finally|"
+    r"already|recently|also|always|really|even) ){0,2}(?P<verb>[a-z]+)\b",
+    re.IGNORECASE,
+)
+_UNREAL = re.compile(
+    r"^(?:if|imagine|suppose|pretend|what if|unless)\b|\b(?:i|we) (?:wish|would|"
+    r"could|might)\b|\b(?:i'd|we'd) (?:love|like|be|rather|prefer|go|have)\b|\bwould've\b|"
+    r"\bwould have\b|\bif i (?:were|was|had)\b",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(
+    r"^(?:(?:thanks|thank you|congrats|congratulations|sorry|glad|happy|good luck|"
+    r"take care|bye|see you|talk to you|sounds|welcome)\b|(?:i'm|i am) (?:so |"
+    r"really |very )?(?:glad|happy|sorry|sure|proud of you|excited for you|here "
+    r"for you)\b.{0,24}\b(?:you|your|that)\b)",
+    re.IGNORECASE,
+)
+_FIRST_NAME = re.compile(
+    r"^(?:[A-Z][\w-]+(?: and [A-Z][\w-]+)?|(?:My|Our|The) [\w' -]{2,40}?) (?:\w+ly )?(?P<verb>[a-z]+)\b"
+)
+_PROMISE = re.compile(
+    r"\b(?:let you know|keep you|keep (?:that|it|this) (?:in mind|up)|make sure|"
+    r"send you|share (?:it|them|more)|check (?:it|that|them|this) out|definitely|"
+    r"look into)\b",
+    re.IGNORECASE,
+)
 _IMPERATIVES = frozenset(
-    "let's lets check keep look don't take try please stop remember make go tell show help give write explain describe fix add "
+    "let let's lets check keep look don't take try please stop remember make "
+    "go tell show help give write explain describe fix add "
     "wish imagine suppose pretend unless if".split()
 )
-_ADDRESS_CUES = frozenset("thanks thank congrats congratulations sorry glad happy good take bye see talk sounds welcome i'm i".split())
+_ADDRESS_CUES = frozenset(
+    "thanks thank congrats congratulations sorry glad happy good take bye see "
+    "talk sounds welcome i'm i".split()
+)
 _UNREAL_CUES = frozenset("if what wish would could might i'd we'd would've".split())
 _PLAN_CUES = frozenset(
-    "i'm we're am are is going planning about off flying traveling travelling moving leaving heading visiting getting starting gonna "
-    "will i'll we'll he'll she'll they'll plan plans hope hopes need needs have has want wants looking scheduled due next tomorrow "
+    "i'm we're am are is going planning about off flying traveling travelling "
+    "moving leaving heading visiting getting starting gonna "
+    "will i'll we'll he'll she'll they'll plan plans hope hopes need needs have "
+    "has want wants looking scheduled due next tomorrow "
     "tonight upcoming got".split()
 )
+_PLAN_WORDS = frozenset("going gonna planning forward i'll we'll have".split())
 _HAVE = frozenset("i've we've have has he's she's they've".split())
-_DANGLES = frozenset({"it", "they", "that", "this", "he", "she", "those", "these", "it's", "that's", "they're", "he's", "she's", "there"})
-_STATIVE = frozenset("is are am be i'm we're you're he's she's they're it's that's so very really a an named called".split())
-_SAID_NOTHING = frozenset(
-    "named called wondering".split()
+_DANGLES = frozenset(
+    {
+        "it",
+        "they",
+        "that",
+        "this",
+        "he",
+        "she",
+        "those",
+        "these",
+        "it's",
+        "that's",
+        "they're",
+        "he's",
+        "she's",
+        "there",
+    }
 )
+_STATIVE = frozenset(
+    "is are am be i'm we're you're he's she's they're it's that's so very really a an named called".split()
+)
+#: "I've got a dog" is a possession.
+_HAVING = frozenset({("have", "got"), ("i've", "got"), ("we've", "got"), ("has", "got")})
+#: After these a verb that looks past ("put", "let", "read") is in its base form.
+_BEFORE_BASE = frozenset(
+    "to can can't cannot will won't would wouldn't could couldn't should shouldn't "
+    "might must may don't doesn't didn't do does "
+    "did i'll we'll you'll they'll let let's please gonna".split()
+)
+_SAID_NOTHING = frozenset("named called wondering bet guessed".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,22 +147,48 @@ class Bubble:
     occurred_at: datetime | None
 
 
-def find_bubbles(sentences: list[Sentence], speaker: str, said_at: datetime) -> list[Bubble]:
-    """The moments that ``sentences``, one message's, tell of, in their order."""
+def find_bubbles(
+    sentences: Sequence[Sentence], speaker: str, said_at: datetime, facts: Sequence[str] = ()
+) -> list[Bubble]:
+    """The moments that ``sentences``, one message's, tell of, in their order.
+
+    Args:
+        sentences: The sentences of a message.
+        speaker: Who said them.
+        said_at: When, in UTC.
+        facts: For each sentence the facts that it states, in words: what says no more is no moment.
+    """
     found: list[Bubble] = []
     may_join = False
-    for sentence in sentences:
+    for sentence, known in zip(sentences, (*facts, *("",) * (len(sentences) - len(facts))), strict=True):
         bubble = _bubble(sentence, speaker, said_at)
+        if bubble is not None and known and _echoes(sentence, known):
+            bubble = None
         dangles = sentence.words[:1] != () and sentence.words[0] in _DANGLES
         if may_join and found and dangles and _joins(sentence, found[-1]):
             text = f"{found[-1].text} {in_third_person(sentence.text, speaker)}"
-            found[-1] = replace(found[-1], text=text, occurred_at=found[-1].occurred_at or (bubble and bubble.occurred_at))
-        elif bubble is not None and (not dangles or bubble.occurred_at or not FIRST_PERSON.isdisjoint(sentence.vocabulary)):
+            found[-1] = replace(
+                found[-1],
+                text=text,
+                occurred_at=found[-1].occurred_at or (bubble.occurred_at if bubble else None),
+            )
+        elif bubble is not None and (
+            not dangles or bubble.occurred_at or not FIRST_PERSON.isdisjoint(sentence.vocabulary)
+        ):
             found.append(bubble)
             may_join = True
         else:
             may_join = False
     return found
+
+
+def _echoes(sentence: Sentence, known: str) -> bool:
+    """Whether a sentence without a verb in the past says little more than the facts taken from it."""
+    if _has_past(sentence.words):
+        return False
+    content = {word for word in sentence.vocabulary if word not in STOPS and not word[0].isdigit()}
+    told = {word.strip(".,'").lower() for word in known.replace("'s", " ").split()}
+    return len(content - told) <= MAX_UNTOLD_WORDS
 
 
 def _joins(sentence: Sentence, before: Bubble) -> bool:
@@ -106,7 +198,12 @@ def _joins(sentence: Sentence, before: Bubble) -> bool:
 
 def _bubble(sentence: Sentence, speaker: str, said_at: datetime) -> Bubble | None:
     words = sentence.words
-    if sentence.is_question or len(words) < 3 or words[0] in _IMPERATIVES or len(sentence.vocabulary - STOPS) < MIN_CONTENT_WORDS:
+    if (
+        sentence.is_question
+        or len(words) < 3
+        or words[0] in _IMPERATIVES
+        or len(sentence.vocabulary - STOPS) < MIN_CONTENT_WORDS
+    ):
         return None
     if words[0] in _ADDRESS_CUES and _ADDRESS.search(sentence.text):
         return None
@@ -115,7 +212,9 @@ def _bubble(sentence: Sentence, speaker: str, said_at: datetime) -> Bubble | Non
     is_future = not _PLAN_CUES.isdisjoint(sentence.vocabulary) and _PLAN.search(sentence.text) is not None
     date = None
     if may_name_date(sentence.vocabulary):
-        date = find_date(sentence.text, said_at, is_future=is_future and not _has_past(words))
+        date = find_date(
+            sentence.text, said_at, is_future=not _has_past(words) and not _has_perfect(sentence)
+        )
     if is_future and date is None and _PROMISE.search(sentence.text):
         return None
     confidence = _confidence(sentence, date, is_future)
@@ -135,13 +234,11 @@ def _confidence(sentence: Sentence, date: DatePhrase | None, is_future: bool) ->
     words, text = sentence.words, sentence.text
     is_own = not FIRST_PERSON.isdisjoint(sentence.vocabulary)
     confidence: float | None = None
-    if omitted_subject(words) is not None:
+    is_event = is_own and (_has_past(words) or _is_doing(text) or _has_perfect(sentence))
+    is_planned = is_own and is_future and (date is not None or _is_plan(words))
+    if is_event or is_planned or omitted_subject(words) is not None:
         confidence = CONFIDENCE
-    elif is_own and (_has_past(words) or _is_doing(text) or _has_perfect(sentence)):
-        confidence = CONFIDENCE
-    elif is_own and is_future and (date is not None or _is_plan(words)):
-        confidence = CONFIDENCE
-    elif _is_about_other(text) or date is not None and len(words) > 3:
+    elif _is_about_other(text) or (date is not None and len(words) > 3):
         confidence = LOOSE_CONFIDENCE
     if confidence is not None and not HEDGES.isdisjoint(sentence.vocabulary):
         confidence = min(confidence, HEDGED_CONFIDENCE)
@@ -149,13 +246,20 @@ def _confidence(sentence: Sentence, date: DatePhrase | None, is_future: bool) ->
 
 
 def _is_plan(words: tuple[str, ...]) -> bool:
-    return "going" in words or "gonna" in words or "planning" in words or "forward" in words or "i'll" in words or "we'll" in words or "have" in words
+    return not _PLAN_WORDS.isdisjoint(words)
 
 
 def _has_past(words: tuple[str, ...]) -> bool:
     """Whether something happened: a verb in the past that is neither "is called" nor "used to"."""
-    for before, word, after in zip(("", *words), words, (*words[1:], "")):
-        if is_past(word) and before not in _STATIVE and word not in _SAID_NOTHING and (word, after) != ("used", "to"):
+    for before, word, after in zip(("", *words[:-1]), words, (*words[1:], ""), strict=True):
+        if (
+            is_past(word)
+            and before not in _STATIVE
+            and before not in _BEFORE_BASE
+            and word not in _SAID_NOTHING
+            and (before, word) not in _HAVING
+            and (word, after) != ("used", "to")
+        ):
             return True
     return False
 
@@ -172,7 +276,7 @@ def _has_perfect(sentence: Sentence) -> bool:
     if match is None:
         return False
     verb = match["verb"].lower()
-    return verb in IRREGULAR_PARTICIPLES or is_past(verb)
+    return verb != "got" and (verb in IRREGULAR_PARTICIPLES or is_past(verb))
 
 
 def _is_about_other(text: str) -> bool:

@@ -8,7 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from shared_core.extraction.sentences import Sentence
-from shared_core.extraction.vocabulary import FIRST_PERSON, HYPOTHETICAL, NOT_NAMES, PLURAL_RELATIONS, RELATIONS, REPORTING
+from shared_core.extraction.vocabulary import (
+    FIRST_PERSON,
+    HYPOTHETICAL,
+    NOT_NAMES,
+    PLURAL_RELATIONS,
+    RELATIONS,
+    REPORTING,
+)
 
 Polarity = Literal["yes", "no_longer", "not"]
 
@@ -46,40 +53,59 @@ _CONTRACTED = frozenset(_CONTRACTIONS)
 
 _LINK = r"(?:and|but|so|because|since|plus|also|while|although|though|then)"
 _SUBJECT_AHEAD = r"(?=(?:i|my|we|our)\b)"
-_NAME_AHEAD = r"(?=[A-Z][\w.+#-]* (?:is|has|works|lives|uses|loves|likes|prefers|speaks|plays|studies|no longer|does not)\b)"
+_NAME_AHEAD = (
+    r"(?=[A-Z][\w.+#-]* (?:is|has|works|lives|uses|loves|likes|prefers|speaks|"
+    r"plays|studies|no longer|does not)\b)"
+)
 _CUT = re.compile(
     rf"(?:[,;:—–!.] | -+ | (?={_LINK} ))(?:{_LINK} ){{0,2}}(?i:{_SUBJECT_AHEAD})"
     rf"|(?:[;:—–!.] |, (?={_LINK} )| (?={_LINK} ))(?:{_LINK} ){{1,2}}{_NAME_AHEAD}",
 )
 _SHARED_SUBJECT = re.compile(
     r"(?:,| )\s?(?:and|but)(?: also| now| currently| really)? "
-    r"(?=(?:works?|lives?|have|has|loves?|likes?|enjoys?|hates?|prefers?|uses?|speaks?|study|studies|plays?|owns?|do not|does not|am|is)\b)",
+    r"(?=(?:works?|lives?|have|has|loves?|likes?|enjoys?|hates?|prefers?|uses?|"
+    r"speaks?|study|studies|plays?|owns?|do not|does not|am|is)\b)",
     re.IGNORECASE,
 )
 _LEAD = re.compile(
-    r"(?:(?:well|yeah|yes|yep|no|nope|oh|ah|hey|hi|hello|ok|okay|so|and|but|also|actually|honestly|personally|btw|by the way"
-    r"|fyi|in fact|to be honest|tbh|as you know|for the record|you know|sure|thanks|wow|haha|lol|currently|right now"
-    r"|these days|nowadays|at the moment|(?:please )?remember(?: that|:)?|(?:please )?note(?: that|:)|just so you know|lately|because|plus"
-    r"|for me|unfortunately|luckily|sadly|fortunately|of course|same here|me too|besides|anyway|normally|in general"
-    r"|i (?:think|guess|believe|suppose|must say|have to say|have to admit|must admit|should mention|mean)(?: that)?"
+    r"(?:(?:well|yeah|yes|yep|no|nope|oh|ah|hey|hi|hello|ok|okay|so|and|but|also|"
+    r"actually|honestly|personally|btw|by the way"
+    r"|fyi|in fact|to be honest|tbh|as you know|for the record|you know|sure|thanks|"
+    r"wow|haha|lol|currently|right now"
+    r"|these days|nowadays|at the moment|(?:please )?remember(?: that|:)?|(?:please "
+    r")?note(?: that|:)|just so you know|lately|because|plus"
+    r"|for me|unfortunately|luckily|sadly|fortunately|of course|same here|me too|"
+    r"besides|anyway|normally|in general"
+    r"|i (?:think|guess|believe|suppose|must say|have to say|have to admit|must "
+    r"admit|should mention|mean)(?: that)?"
     r"|(?:don't|do not) forget(?: that)?|one thing about me)\b[,!.:]*\s+)",
     re.IGNORECASE,
 )
 _ADVERBS = re.compile(
-    r"(?:(?:really|absolutely|just|also|still|currently|now|always|usually|mostly|actually|definitely|certainly|totally|truly|simply"
-    r"|honestly|especially|particularly|generally|often|even|kinda|kind of|sort of|quite|both|all|already|presently|normally"
-    r"|mainly|primarily|sometimes|personally|recently|finally|originally|probably|obviously|strongly|genuinely|much|deeply|so"
-    r"|typically|regularly|occasionally|very|pretty|super|only|officially|proudly|happily|very much|secretly|too|slowly)\s+)+",
+    r"(?:(?:really|absolutely|just|also|still|currently|now|always|usually|mostly|"
+    r"actually|definitely|certainly|totally|truly|simply"
+    r"|honestly|especially|particularly|generally|often|even|kinda|kind of|sort "
+    r"of|quite|both|all|already|presently|normally"
+    r"|mainly|primarily|sometimes|personally|recently|finally|originally|probably|"
+    r"obviously|strongly|genuinely|much|deeply|so"
+    r"|typically|regularly|occasionally|very|pretty|super|only|officially|proudly|"
+    r"happily|very much|secretly|too|slowly)\s+)+",
     re.IGNORECASE,
 )
 _ENDED = re.compile(r"\b(?:any ?more|any longer)\b[\s.!]*$", re.IGNORECASE)
-_MODIFIERS = r"(?:older|younger|little|big|elder|eldest|oldest|youngest|twin|step|late|best|good|new|old|close|dear|lovely|first|only|other)"
+_MODIFIERS = (
+    r"(?:older|younger|little|big|elder|eldest|oldest|youngest|twin|step|late|"
+    r"best|good|new|old|close|dear|lovely|first|only|other)"
+)
 _RELATION = "|".join(sorted(map(re.escape, RELATIONS), key=len, reverse=True))
 _RELATIVE = re.compile(
-    rf"(?:my|our) (?:{_MODIFIERS} )?(?P<relation>(?:ex-|step-?)?(?:{_RELATION}))(?P<name>,? [A-Z][\w-]+,?)?(?: (?P<rest>.+))?$",
+    rf"(?:my|our) (?:{_MODIFIERS} )?(?P<relation>(?:ex-|step-?)?(?:{_RELATION}))(?P<name>,? "
+    rf"[A-Z][\w-]+,?)?(?: (?P<rest>.+))?$",
     re.IGNORECASE,
 )
-_SELF = re.compile(r"(?P<who>i|we)\s+(?P<rest>.+)$", re.IGNORECASE)
+_SELF = re.compile(
+    r"(?P<also>(?:(?:my|our) [\w-]+|[a-z][\w-]+) and )?(?P<who>i|we)\s+(?P<rest>.+)$", re.IGNORECASE
+)
 _NAMED = re.compile(r"(?P<name>[A-Z][\w.+#-]*(?: (?:[A-Z][\w.+#-]*)){0,2}) (?P<rest>[a-z].+)$")
 
 #: Third-person verb forms to the form that the patterns are written in.
@@ -95,7 +121,8 @@ _BASE_FORMS = {
 } | {
     f"{verb}s": verb
     for verb in (
-        "work live love like hate dislike prefer enjoy adore use speak play own run know want need eat drink drive code "
+        "work live love like hate dislike prefer enjoy adore use speak play own run "
+        "know want need eat drink drive code "
         "program come hope plan wear collect suffer reside manage lead depend support build write detest"
     ).split()
 }
@@ -129,7 +156,24 @@ _PERFECT = {
     "enjoyed": "enjoy",
 }
 _EVENTS_IN_PERFECT = ("moved", "joined", "started", "adopted", "got", "graduated", "stopped", "quit")
-_MODALS = ("would", "could", "might", "should", "may", "will", "must", "shall", "did", "had", "almost", "nearly", "never")
+_MODALS = (
+    "would",
+    "could",
+    "might",
+    "should",
+    "may",
+    "will",
+    "must",
+    "shall",
+    "did",
+    "had",
+    "almost",
+    "nearly",
+    "never",
+)
+
+#: One of these words stands in every sentence with a clause that is worth a look.
+CLAUSE_CUES = FIRST_PERSON | frozenset(_BASE_FORMS)
 
 
 @dataclass(frozen=True)
@@ -203,7 +247,11 @@ def _stated(text: str, vocabulary: frozenset[str]) -> str:
         return text
     before = text[: match.start()]
     cut = max(before.rfind(mark) for mark in (", ", "; ", " and ", " but ", ": ", " - "))
-    return before[:cut] if cut > 0 and match.group().lower() not in ("if", "unless", "whether") else before.rstrip(" ,;")
+    return (
+        before[:cut]
+        if cut > 0 and match.group().lower() not in ("if", "unless", "whether")
+        else before.rstrip(" ,;")
+    )
 
 
 def _without_lead(piece: str) -> str:
@@ -219,7 +267,7 @@ def _clause(piece: str, speaker: str, has_self: bool) -> Clause | None:
     if has_self:
         match = _SELF.match(piece)
         if match:
-            is_we = match["who"].lower() == "we"
+            is_we = match["who"].lower() == "we" or match["also"] is not None
             return _polar(Subject(speaker, speaker, is_self=True, is_we=is_we), match["rest"], is_third=False)
         match = _RELATIVE.match(piece)
         if match:
@@ -244,12 +292,17 @@ def _relative_clause(match: re.Match[str], speaker: str) -> Clause | None:
 def is_name(word: str) -> bool:
     """Whether a capitalised word can be a name: not a function word, a weekday or a gerund."""
     low = word.lower()
-    return low not in NOT_NAMES and "'" not in low and not (low.endswith("ing") and len(low) > 5) and len(low) > 1
+    return (
+        low not in NOT_NAMES
+        and "'" not in low
+        and not (low.endswith("ing") and len(low) > 5)
+        and len(low) > 1
+    )
 
 
 def _shared(clause: Clause) -> Iterator[Clause]:
     """``clause``, and what follows "and" with the same subject: "I live in Ulm and work as a nurse"."""
-    if clause.polarity != "yes" or " and " not in clause.rest and " but " not in clause.rest:
+    if clause.polarity != "yes" or (" and " not in clause.rest and " but " not in clause.rest):
         yield clause
         return
     match = _SHARED_SUBJECT.search(clause.rest)
@@ -270,7 +323,9 @@ def _polar(subject: Subject, rest: str, *, is_third: bool) -> Clause | None:
     first, _, after = rest.partition(" ")
     low = first.lower()
     if is_third or low == "are":
-        low = _BASE_FORMS.get(low, low if low in ("moved", "was", "used", "no", "grew", "works", "do") else "")
+        low = _BASE_FORMS.get(
+            low, low if low in ("moved", "was", "used", "no", "grew", "works", "do") else ""
+        )
         if not low:
             return None
         rest = f"{low} {after}"
@@ -278,7 +333,9 @@ def _polar(subject: Subject, rest: str, *, is_third: bool) -> Clause | None:
         base = _inflected(after[7:], is_third)
         return Clause(subject, _be_doing(base), "no_longer")
     if low == "used" and after.startswith("to ") and not after.startswith(("to it", "to that", "to the")):
-        return Clause(subject, _be_doing(re.sub(r"^be\b", "am", _without_adverbs(after[3:]))), "no_longer", used_to=True)
+        return Clause(
+            subject, _be_doing(re.sub(r"^be\b", "am", _without_adverbs(after[3:]))), "no_longer", used_to=True
+        )
     return _present(subject, low, _without_adverbs(after), rest)
 
 
@@ -287,7 +344,11 @@ def _present(subject: Subject, low: str, after: str, rest: str) -> Clause | None
     if low == "do":
         return Clause(subject, _without_adverbs(after[4:]), ended) if after.startswith("not ") else None
     if low == "never":
-        return Clause(subject, after, "not") if after.split(" ")[0] in ("eat", "drink", "drive", "use", "wear") else None
+        return (
+            Clause(subject, after, "not")
+            if after.split(" ")[0] in ("eat", "drink", "drive", "use", "wear")
+            else None
+        )
     if low == "cannot":
         if after.split(" ")[0] in ("eat", "drink", "drive", "swim"):
             return Clause(subject, after, ended)
@@ -308,7 +369,7 @@ def _present(subject: Subject, low: str, after: str, rest: str) -> Clause | None
 
 
 def _perfect(subject: Subject, after: str) -> Clause | None:
-    """"I have …": a possession, or a perfect that still holds ("have been living", "have lived … since")."""
+    """What "I have …" says: a possession, or a perfect that still holds ("have lived … since")."""
     first, _, following = after.partition(" ")
     low = first.lower()
     if low == "been":
@@ -324,7 +385,7 @@ def _perfect(subject: Subject, after: str) -> Clause | None:
 
 
 def _be_doing(rest: str) -> str:
-    """"am living in" as "live in"."""
+    """The form "live in" for "am living in"."""
     if not rest.startswith("am "):
         return rest
     after = _without_adverbs(rest[3:])

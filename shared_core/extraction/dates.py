@@ -2,13 +2,13 @@
 
 What a phrase stands for, in UTC, at noon unless it says a part of the day:
 
-- *yesterday*, *three days ago*, *in two weeks*: that day. *A couple of* is 2, *a few* is 3, *several* is 5.
-- *last Friday*: the latest Friday before the day of saying; *next Friday*: the first one after it; *on Friday*: the
-  next one in a sentence about the future, else the latest. *This Friday*: the one within the next seven days, or
-  within the last seven in a sentence about the past.
-- *last weekend*: the Saturday of the latest weekend that is over; *next weekend*: that of the next calendar week.
-- *last week*, *next week*: seven days off. *Last month*, *in March*: the 15th of that month. *Last year*, *in 2019*:
-  1 July. *Last summer*: the 15th of its middle month in the northern hemisphere.
+- *yesterday*, *three days ago*, *in two weeks*: that day. *A couple of* is 2, *a few* 3, *several* 5.
+- *last Friday*: the latest Friday before the day of saying; *next Friday*: the first one after it;
+  *on Friday*, *this Friday*: the next one in a sentence about the future, else the latest.
+- *last weekend*: the Saturday of the latest weekend that is over; *next weekend*: that of the next
+  calendar week.
+- *last week*, *next week*: seven days off. *Last month*, *in March*: the 15th of that month. *Last year*,
+  *in 2019*: 1 July. *Last summer*: the 15th of its middle month in the northern hemisphere.
 - *in March*, *on 3 May* without a year: the nearest in the direction in which the sentence looks.
 
 Lengths of time (*for two years*, *over the last month*, *since 2016*) are no dates.
@@ -41,24 +41,38 @@ _HOLIDAYS = {
     "halloween": (10, 31),
     "valentine's day": (2, 14),
 }
+_COUNTS = (
+    "",
+    "a an one",
+    "two couple",
+    "three few",
+    "four",
+    "five several",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+)
 _NUMBERS = {
-    word: number
-    for number, words in enumerate(
-        ("", "a an one", "two couple", "three few", "four", "five several", "six", "seven", "eight", "nine", "ten", "eleven")
-        + ("twelve",)
-    )
-    for word in words.split()
+    word: number for number, words in enumerate((*_COUNTS, "eleven", "twelve")) for word in words.split()
 }
-_LONGEST_COUNT = 9_999
 
 #: One of these words, or a figure, stands in every sentence with a date.
 _CUES = frozenset(
     {word for name in (*_HOLIDAYS, *_MONTHS, *_DAYS, *_SEASONS) for word in name.split()}
     | set("ago back earlier yesterday today tomorrow tonight last next past coming now this".split())
-    | {f"{unit}{s}" for unit in ("minute", "hour", "day", "night", "week", "weekend", "month", "year") for s in ("", "s")}
+    | {
+        f"{unit}{s}"
+        for unit in ("minute", "hour", "day", "night", "week", "weekend", "month", "year")
+        for s in ("", "s")
+    }
     | {"fortnight", "decade", "decades"}
 )
-_COUNT = r"(?P<count>\d{1,4}|an?(?: (?:few|couple(?: of)?))?|few|couple(?: of)?|several|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+_COUNT = (
+    r"(?P<count>\d{1,4}|an?(?: (?:few|couple(?: of)?))?|few|couple(?: of)?|several|"
+    r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+)
 _UNIT = r"(?P<unit>minute|hour|day|night|week|weekend|fortnight|month|year|decade)s?"
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _MONTH = (
@@ -70,28 +84,61 @@ _PARTS = r"(?:morning|afternoon|evening|night)"
 _FORMS = tuple(
     (name, re.compile(expression, re.IGNORECASE))
     for name, expression in (
-        ("near", rf"\b(?P<word>the day before yesterday|the day after tomorrow|yesterday|tomorrow|today|tonight)\b(?: (?P<part>{_PARTS}))?"),
+        (
+            "near",
+            rf"\b(?P<word>the day before yesterday|the day after tomorrow|yesterday|tomorrow|"
+            rf"today|tonight)\b(?: (?P<part>{_PARTS}))?",
+        ),
         ("part", r"\b(?P<which>this|last) (?P<part>morning|afternoon|evening|night)\b"),
-        ("ago", rf"\b(?:about |around |almost |over )?{_COUNT} {_UNIT} (?P<word>ago|back|earlier|from now|from today)\b"),
+        (
+            "ago",
+            rf"\b(?:about |around |almost |over )?{_COUNT} {_UNIT} (?P<word>ago|back|earlier|"
+            rf"from now|from today)\b",
+        ),
         ("within", rf"\bin (?:about )?{_COUNT} {_UNIT}(?:' time|s' time)?\b(?! of)"),
         ("iso", r"\b(?P<year>(?:19|20)\d\d)-(?P<month>\d{1,2})-(?P<day>\d{1,2})\b"),
         (
             "day_month",
-            rf"\b(?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<name>{_MONTH})\b\.?(?:,? (?P<year>{_YEAR}))?",
+            rf"\b(?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<name>{_MONTH})\b\.?(?:,? "
+            rf"(?P<year>{_YEAR}))?",
         ),
-        ("month_day", rf"\b(?P<name>{_MONTH})\.? (?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,? (?P<year>{_YEAR})\b)?"),
-        ("day", r"\bon the (?P<day>\d{1,2})(?:st|nd|rd|th)\b(?! of| [A-Z]| birthday| anniversary| floor| time)"),
-        ("weekday", rf"(?<!black )(?<!good )\b(?:(?P<which>last|next|this(?: past| coming)?|past|on|coming|every) )?(?P<name>{_DAY})\b(?: (?P<part>{_PARTS}))?"),
-        ("unit", r"\b(?P<which>last|next|this(?: past| coming)?|past|the other) (?P<name>weekend|week|month|year|spring|summer|autumn|fall|winter)\b"),
-        ("month", rf"\b(?:(?P<which>last|next|this|in|back in|since|until|by) (?:early |late |mid[- ]?)?)(?P<name>{_MONTH})\b(?:,? (?P<year>{_YEAR})\b)?"),
+        (
+            "month_day",
+            rf"\b(?P<name>{_MONTH})\.? (?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,? "
+            rf"(?P<year>{_YEAR})\b)?",
+        ),
+        (
+            "day",
+            r"\bon the (?P<day>\d{1,2})(?:st|nd|rd|th)\b(?! of| [A-Z]| birthday| anniversary| floor| time)",
+        ),
+        (
+            "weekday",
+            rf"(?<!black )(?<!good )\b(?:(?P<which>last|next|this(?: past| coming)?|past|"
+            rf"on|coming|every) )?(?P<name>{_DAY})\b(?: (?P<part>{_PARTS}))?",
+        ),
+        (
+            "unit",
+            r"\b(?P<which>last|next|this(?: past| coming)?|past|the other) (?P<name>weekend|"
+            r"week|month|year|spring|summer|autumn|fall|winter)\b",
+        ),
+        (
+            "month",
+            rf"\b(?:(?P<which>last|next|this|in|back in|since|until|by) (?:early |late "
+            rf"|mid[- ]?)?)(?P<name>{_MONTH})\b(?:,? (?P<year>{_YEAR})\b)?",
+        ),
         ("year", rf"\b(?:in|back in|in early|in late) (?P<year>{_YEAR})\b"),
         (
             "holiday",
-            r"\b(?:(?P<which>last|next|this|on|at|for) )(?P<name>christmas(?: eve)?|new year's(?: eve| day)?|halloween|valentine's day)\b",
+            r"\b(?:(?P<which>last|next|this|on|at|for) )(?P<name>christmas(?: eve)?|new "
+            r"year's(?: eve| day)?|halloween|valentine's day)\b",
         ),
     )
 )
-_LENGTH = re.compile(r"\b(?:for|over|during|since|within|until|till|every|of|than|through|throughout)(?: (?:the|about|around|almost))?\s*$", re.I)
+_LENGTH = re.compile(
+    r"\b(?:for|over|during|since|within|until|till|every|of|than|through|throughout)(?: "
+    r"(?:the|about|around|almost))?\s*$",
+    re.I,
+)
 
 
 @dataclass(frozen=True)
@@ -133,7 +180,8 @@ def find_date(text: str, said_at: datetime, *, is_future: bool | None = None) ->
     if best is None:
         return None
     start, end, name = best
-    moment = _resolve(name, text[start:end].lower(), said_at, bool(is_future))
+    looks_ahead = bool(is_future) and not text[:start].rstrip().endswith(("from", "since"))
+    moment = _resolve(name, text[start:end].lower(), said_at, looks_ahead)
     return None if moment is None else DatePhrase(start, end, moment)
 
 
@@ -142,7 +190,11 @@ def _names_a_date(form: str, match: re.Match[str], text: str) -> bool:
     which = match.groupdict().get("which") or ""
     if which.lower() in ("since", "until", "by", "every", "for"):
         return False
-    if _LENGTH.search(text[max(0, match.start() - 24) : match.start()]) and form not in ("iso", "day_month", "month_day"):
+    if _LENGTH.search(text[max(0, match.start() - 24) : match.start()]) and form not in (
+        "iso",
+        "day_month",
+        "month_day",
+    ):
         return False
     name = match.groupdict().get("name") or ""
     if name.lower() in ("may", "march", "mar", "jan", "dec", "sep", "jun"):
@@ -185,7 +237,13 @@ def _near(groups: _Groups, said_at: datetime, is_future: bool) -> datetime:
         return said_at
     if word == "tonight":
         return _at(said_at.date(), HOURS["night"])
-    days = {"the day before yesterday": -2, "yesterday": -1, "today": 0, "tomorrow": 1, "the day after tomorrow": 2}
+    days = {
+        "the day before yesterday": -2,
+        "yesterday": -1,
+        "today": 0,
+        "tomorrow": 1,
+        "the day after tomorrow": 2,
+    }
     return _at(said_at.date() + timedelta(days=days[word or ""]), _hour(groups))
 
 

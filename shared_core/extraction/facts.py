@@ -1,4 +1,4 @@
-"""Facts of one sentence: what its clauses state, what it says of the speaker's own things, and what it asks to keep."""
+"""Facts of one sentence: what its clauses state, what is said of the speaker's own things, rules to keep."""
 
 from __future__ import annotations
 
@@ -6,13 +6,22 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from shared_core.extraction.clauses import Clause, Subject, clauses, expanded, is_name
-from shared_core.extraction.third_person import in_third_person
+from shared_core.extraction.clauses import CLAUSE_CUES, Clause, clauses, expanded, is_name
 from shared_core.extraction.objects import cut_object, is_sound, listed, without_article
 from shared_core.extraction.patterns import IMPORTANCE, LIKELY, PATTERNS, PET, SIBLING, SURE, Pattern
 from shared_core.extraction.predicates import NO_LONGER, NOT
 from shared_core.extraction.sentences import MASK, Sentence
-from shared_core.extraction.vocabulary import DEMONYMS, FIRST_PERSON, HEDGES, IDENTITIES, NOT_GOALS, NOT_NAMES, PROFESSIONS, RELATIONS
+from shared_core.extraction.third_person import in_third_person
+from shared_core.extraction.vocabulary import (
+    DEMONYMS,
+    FIRST_PERSON,
+    HEDGES,
+    IDENTITIES,
+    NOT_GOALS,
+    NOT_NAMES,
+    PROFESSIONS,
+    RELATIONS,
+)
 from shared_core.records import Category
 
 #: What a hedge ("I think", "maybe") and being about a third person take from the confidence.
@@ -20,22 +29,45 @@ HEDGE_COST = 0.3
 THIRD_PERSON_COST = 0.1
 
 _GREETINGS = frozenset({"hi", "hello", "hey", "greetings", "morning", "afternoon", "evening", "howdy"})
-_MY_NAME = re.compile(r"(?:^|[,.!;] |\b(?:and|but|so|well) )my (?:full |first |real )?name(?: is|'s) (?P<name>[\w'-]+(?: [A-Z][\w'-]+){0,3})", re.IGNORECASE)
-_I_AM = re.compile(r"(?:^|[,.!;] )(?:I am|I'm|this is) (?P<name>[A-Z][a-zà-ÿ'-]+(?: [A-Z][a-zà-ÿ'-]+){0,2})(?= (?:and|from)\b|[,.!]|$)")
-_CALL_ME = re.compile(r"(?:^|[,.!;] |\b(?:and|but|so|just|please|can|always|everyone|friends|people|they) )call(?:s)? me (?P<name>[\w'-]+(?: [A-Z][\w'-]+){0,2})(?=[.,!]|$| please\b| and\b| from now)", re.IGNORECASE)
-_FAVORITE = re.compile(
-    r"\b(?:my|our) (?:all[- ]time |absolute )?favou?rite (?P<what>[a-z]+(?: [a-z]+){0,2}?) (?:is|are|has to be|would be|was always) (?P<object>[^.!?]+)",
+_MY_NAME = re.compile(
+    r"(?:^|[,.!;] |\b(?:and|but|so|well) )my (?:full |first |real )?name(?: is|"
+    r"'s) (?P<name>[\w'-]+(?: [A-Z][\w'-]+){0,3})",
     re.IGNORECASE,
 )
-_FAVORITE_AFTER = re.compile(r"^(?P<object>[\w' &-]{2,60}?) (?:is|are) (?:probably |definitely )?my (?:all[- ]time |absolute )?favou?rite (?P<what>[a-z]+)\b", re.IGNORECASE)
-_NAMED_THING = re.compile(
-    r"\b(?:[Mm]y|[Oo]ur) (?:[\w-]+ )?(?P<relation>(?!is\b|are\b)[\w-]+)(?:'s? names? (?:is|are)| is (?:called|named)| are (?:called|named)|,? named|,? called) (?P<name>[A-Z][\w-]+(?:(?:, | and )[A-Z][\w-]+)*)"
+_I_AM = re.compile(
+    r"(?:^|[,.!;] )(?:I am|I'm|[Tt]his is) (?P<name>[A-Z][a-zà-ÿ'-]+(?: [A-Z][a-zà-ÿ'-]+){0,2})(?= "
+    r"(?:and|from)\b|[,.!]|$)"
 )
-_APPOSED = re.compile(r"\b(?:[Mm]y|[Oo]ur) (?:(?!new\b)[a-z-]+ )?(?P<relation>[a-zé-]+),? (?P<name>[A-Z][a-zà-ÿ-]+)\b(?!')")
+_CALL_ME = re.compile(
+    r"(?:^|[,.!;] |\b(?:and|but|so|just|please|can|always|everyone|friends|people|"
+    r"they) )call(?:s)? me (?P<name>[\w'-]+(?: [A-Z][\w'-]+){0,2})(?=[.,!]|$| "
+    r"please\b| and\b| from now)",
+    re.IGNORECASE,
+)
+_FAVORITE = re.compile(
+    r"\b(?:my|our) (?:all[- ]time |absolute )?favou?rite (?P<what>[a-z]+(?: [a-z]+){0,2}?) "
+    r"(?:is|are|has to be|would be|was always) (?P<object>[^.!?]+)",
+    re.IGNORECASE,
+)
+_FAVORITE_AFTER = re.compile(
+    r"^(?P<object>[\w' &-]{2,60}?) (?:is|are) (?:probably |definitely )?my (?:all[- "
+    r"]time |absolute )?favou?rite (?P<what>[a-z]+)\b",
+    re.IGNORECASE,
+)
+_NAMED_THING = re.compile(
+    r"\b(?:[Mm]y|[Oo]ur) (?:[\w-]+ )?(?P<relation>(?!is\b|are\b)[\w-]+)(?:'s? "
+    r"names? (?:is|are)| are(?= [A-Z]\w+ and [A-Z])| is (?:called|named)| are (?:called|named)|,? named|,? "
+    r"called) (?P<name>[A-Z][\w-]+(?:(?:, | and )[A-Z][\w-]+)*)"
+)
+_APPOSED = re.compile(
+    r"\b(?:[Mm]y|[Oo]ur) (?:(?!new\b)[a-z-]+ )?(?P<relation>[a-zé-]+),? (?P<name>[A-Z][a-zà-ÿ-]+)\b(?!')"
+)
 _IS_MY = re.compile(r"^(?P<name>[A-Z][\w-]+) is my (?:[a-z]+ )?(?P<relation>[a-z]+)(?=[.,!]|$| and\b)")
 _MY_ATTRIBUTE = re.compile(
-    r"^(?:my|our) (?P<what>birthday|email(?: address)?|phone number|address|time ?zone|hometown|native language|mother tongue|"
-    r"job|occupation|profession|dream|goal|biggest goal|dream job|age|diet|major|nationality|hobby|hobbies|degree|company|pronouns)"
+    r"^(?:my|our) (?P<what>birthday|email(?: address)?|phone number|address|time "
+    r"?zone|hometown|native language|mother tongue|"
+    r"job|occupation|profession|dream|goal|biggest goal|dream job|age|diet|major|"
+    r"nationality|hobby|hobbies|degree|company|pronouns)"
     r"(?: is| are|'s) (?P<object>.+)$",
     re.IGNORECASE,
 )
@@ -60,20 +92,36 @@ _ATTRIBUTES: dict[str, tuple[str, Category]] = {
 _BRITISH = {"colour": "color", "flavour": "flavor", "neighbourhood": "neighborhood", "theatre": "theater"}
 
 _RULE = re.compile(
-    r"^(?:(?:please|ok(?:ay)?|also|and|so|hey|btw|by the way|in (?:the )?future|i (?:want|need|would like) you to|you (?:should|must|have to)|i prefer that you|make sure (?:you|to)|remember to|can you(?: please)?),? )*"
-    r"(?P<rule>(?:from now on,?|going forward,?)? ?(?:please )?(?:always|never|from now on|going forward) .+"
-    r"|(?:do not|stop|avoid) (?:us(?:e|ing)|add(?:ing)?|includ(?:e|ing)|writ(?:e|ing)) (?:\w+ )?(?:emojis?|bullet points?|markdown|jargon|tables?|headings?|exclamation marks?|disclaimers?|semicolons?)\b.*"
-    r"|(?:answer|reply|respond|speak|talk|write|communicate)(?: to me| back)? (?:only )?in (?P<language>[A-Z]\w+)\b.*"
+    r"^(?:(?:please|ok(?:ay)?|also|and|so|hey|btw|by the way|in (?:the )?future|"
+    r"i (?:want|need|would like) you to|i prefer that "
+    r"you|make sure (?:you|to)|remember to|can you(?: please)?),? )*"
+    r"(?P<rule>(?:from now on,?|going forward,?)? ?(?:please )?(?:always|never|"
+    r"from now on|going forward),? .+"
+    r"|(?:do not|stop|avoid) (?:us(?:e|ing)|add(?:ing)?|includ(?:e|ing)|writ(?:e|"
+    r"ing)) (?:\w+ )?(?:emojis?|bullet points?|markdown|jargon|tables?|headings?|"
+    r"exclamation marks?|disclaimers?|semicolons?)\b.*"
+    r"|(?:answer|reply|respond|speak|talk|write|communicate)(?: to me| back)? "
+    r"(?:only )?in (?P<language>[A-Z]\w+)\b.*"
     r"|keep (?:your|the|all) (?:answers?|repl(?:y|ies)|responses?|explanations?) .+"
     r"|(?:be|stay) (?:concise|brief|formal|informal|direct|succinct)(?: with me| in your \w+)?)[.!]*$",
     re.IGNORECASE,
 )
 _RULE_CUES = frozenset(
-    "always never emoji emojis bullet markdown answer reply respond speak talk write communicate keep concise brief formal "
+    "always never emoji emojis bullet markdown answer reply respond speak talk "
+    "write communicate keep concise brief formal "
     "informal direct succinct forward now tables headings jargon disclaimers".split()
 )
-_RULE_STARTS = frozenset({"i", "my", "we", "he", "she", "they", "it", "that's", "you've", "you're", "there's"})
+_RULE_STARTS = frozenset(
+    {"i", "my", "we", "he", "she", "they", "it", "that's", "you've", "you're", "there's"}
+)
 _ROLE_AT = re.compile(r"\b(?:at|with|for) (?P<object>(?:the )?[A-Z].*)$")
+_ROLE_FROM = re.compile(r"\bfrom (?P<object>[A-Z].*)$")
+_FROM = next(pattern for pattern in PATTERNS["come"] if pattern.predicate == "from")
+_SOON = re.compile(r"\b(?:next|this|last|tomorrow|today|tonight|yesterday|soon|now|again)\b", re.IGNORECASE)
+_AS = next(pattern for pattern in PATTERNS["work"] if pattern.predicate == "works_as")
+_ROLE_AS = re.compile(r"\bas an? (?P<object>.+)$")
+_HAVER = re.compile(r"\b(?:I|We|we|i|and|also|just|recently|finally) $")
+_AND_MY = re.compile(r",? and (?=(?:my|our)\b)", re.IGNORECASE)
 _MOVED_TO = re.compile(r"\bto (?P<object>.+)$")
 
 
@@ -90,6 +138,7 @@ class Fact:
 
     @property
     def importance(self) -> float:
+        """That of its category."""
         return IMPORTANCE[self.category]
 
 
@@ -114,17 +163,22 @@ def find_facts(sentence: Sentence, speaker: str, *, is_to_assistant: bool, is_op
     if not FIRST_PERSON.isdisjoint(words):
         found.extend(_names(text, words, speaker, is_opening))
         found.extend(_own(text, words, speaker))
-    for clause in clauses(text, words, speaker):
-        found.extend(_of_clause(clause, speaker))
+    if not words.isdisjoint(CLAUSE_CUES):
+        for clause in clauses(text, words, speaker):
+            found.extend(_of_clause(clause))
     if found and not HEDGES.isdisjoint(words):
         found = [replace(fact, confidence=round(max(0.1, fact.confidence - HEDGE_COST), 2)) for fact in found]
-    return list({(fact.subject, fact.predicate, fact.object): fact for fact in reversed(found)}.values())[::-1]
+    return list({(fact.subject, fact.predicate, fact.object): fact for fact in reversed(found)}.values())[
+        ::-1
+    ]
 
 
 def _rule(sentence: Sentence, speaker: str) -> Fact | None:
     """An instruction that holds for every answer to come."""
     text = expanded(sentence).strip(" .!")
-    if sentence.words[0] in _RULE_STARTS and not text.lower().startswith(("i want you", "i need you", "i would like you", "i prefer")):
+    if sentence.words[0] in _RULE_STARTS and not text.lower().startswith(
+        ("i want you", "i need you", "i would like you", "i prefer")
+    ):
         return None
     match = _RULE.match(text)
     if match is None or MASK in text or (sentence.is_question and not text.lower().startswith("can you")):
@@ -134,10 +188,31 @@ def _rule(sentence: Sentence, speaker: str) -> Fact | None:
     if language and language.lower() not in DEMONYMS and not language.istitle():
         return None
     words = rule.split()
-    if not 2 <= len(words) <= 30 or words[1].lower() in ("been", "had", "was", "seen", "thought", "a", "the", "mind", "knew", "wanted", "good", "nice"):
+    if not 2 <= len(words) <= 30 or words[1].lower().strip(",") in (
+        "been",
+        "had",
+        "was",
+        "seen",
+        "thought",
+        "a",
+        "the",
+        "mind",
+        "knew",
+        "wanted",
+        "good",
+        "nice",
+    ):
         return None
     rule = rule[0].lower() + rule[1:]
-    return Fact(f"{speaker} wants the assistant to {rule}", "rule", SURE, speaker, "wants_assistant_to", rule)
+    return Fact(_rule_text(rule, speaker), "rule", SURE, speaker, "wants_assistant_to", rule)
+
+
+def _rule_text(rule: str, speaker: str) -> str:
+    if rule.startswith("do not "):
+        return f"{speaker} wants the assistant not to {rule[7:]}"
+    match = re.match(r"(from now on|going forward),? ", rule)
+    when = f" {match.group(1)}" if match else ""
+    return f"{speaker} wants the assistant{when} to {rule[match.end() :] if match else rule}"
 
 
 def _names(text: str, words: frozenset[str], speaker: str, is_opening: bool) -> Iterator[Fact]:
@@ -151,7 +226,11 @@ def _names(text: str, words: frozenset[str], speaker: str, is_opening: bool) -> 
             yield _named(speaker, match["name"], LIKELY)
     if "call" in words or "calls" in words:
         match = _CALL_ME.search(text)
-        if match and is_name(match["name"]) and match["name"].lower() not in ("back", "when", "later", "if", "crazy", "out", "old"):
+        if (
+            match
+            and is_name(match["name"])
+            and match["name"].lower() not in ("back", "when", "later", "if", "crazy", "out", "old")
+        ):
             name = _capital(match["name"])
             yield Fact(f"{speaker} wants to be called {name}", "rule", SURE, speaker, "goes_by", name)
 
@@ -172,15 +251,26 @@ def _capital(name: str) -> str:
 
 def _own(text: str, words: frozenset[str], speaker: str) -> Iterator[Fact]:
     """What is said of "my …": favourites, relatives and pets by name, attributes."""
-    if "my" not in words and "our" not in words and "have" not in words and "got" not in words and "adopted" not in words:
+    if (
+        "my" not in words
+        and "our" not in words
+        and "have" not in words
+        and "got" not in words
+        and "adopted" not in words
+    ):
         return
+    parts = _AND_MY.split(text)
     if "favorite" in words or "favourite" in words:
-        yield from _favorites(text, speaker)
-    if not words.isdisjoint(RELATIONS) or any(word.endswith("'s") and word[:-2] in RELATIONS for word in words):
+        for part in parts:
+            yield from _favorites(part, speaker)
+    if not words.isdisjoint(RELATIONS) or any(
+        word.endswith("'s") and word[:-2] in RELATIONS for word in words
+    ):
         yield from _relatives(text, speaker)
-    match = _MY_ATTRIBUTE.match(text)
-    if match:
-        yield from _attribute(match, speaker)
+    for part in parts:
+        match = _MY_ATTRIBUTE.match(part)
+        if match:
+            yield from _attribute(match, speaker)
 
 
 def _favorites(text: str, speaker: str) -> Iterator[Fact]:
@@ -189,11 +279,21 @@ def _favorites(text: str, speaker: str) -> Iterator[Fact]:
         return
     found = cut_object(match["object"], "things")
     what = " ".join(_BRITISH.get(word, word) for word in match["what"].lower().split())
-    if found is None or what in ("part", "thing", "one", "moment", "memory") or " of " in f" {what} " or found.lower() in NOT_NAMES:
+    if (
+        found is None
+        or what in ("part", "thing", "one", "moment", "memory")
+        or " of " in f" {what} "
+        or found.lower() in NOT_NAMES
+    ):
         return
     shown = " ".join(match["what"].lower().split())
     yield Fact(
-        f"{speaker}'s favorite {shown} is {found}", "preference", SURE, speaker, f"favorite_{what.replace(' ', '_')}", found
+        f"{speaker}'s favorite {shown} is {found}",
+        "preference",
+        SURE,
+        speaker,
+        f"favorite_{what.replace(' ', '_')}",
+        found,
     )
 
 
@@ -208,10 +308,10 @@ def _relatives(text: str, speaker: str) -> Iterator[Fact]:
                         seen.add(name)
                         yield from _relative(speaker, relation, name)
     for expression in (PET, SIBLING):
-        match = expression.search(text)
-        if match is None or not re.search(r"\b(?:I|We|we|i|and|also|just|recently|finally) $", text[: match.start()]):
+        having = expression.search(text)
+        if having is None or not _HAVER.search(text[: having.start()]):
             continue
-        kind, name = match["kind"], match["name"] or match["bare"]
+        kind, name = having["kind"], having["name"] or having["bare"]
         if name and is_name(name):
             if name not in seen:
                 yield from _relative(speaker, kind, name)
@@ -253,7 +353,11 @@ def _attribute(match: re.Match[str], speaker: str) -> Iterator[Fact]:
             found = None
     elif predicate == "birthday":
         found = re.sub(r"^on ", "", cut_object(text, "thing") or "")
-        if not re.search(r"\d|january|february|march|april|may|june|july|august|september|october|november|december", found, re.IGNORECASE):
+        if not re.search(
+            r"\d|january|february|march|april|may|june|july|august|september|october|november|december",
+            found,
+            re.IGNORECASE,
+        ):
             found = None
     elif predicate == "email":
         found = (re.search(r"[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{2,63}", text) or [None])[0]
@@ -262,11 +366,17 @@ def _attribute(match: re.Match[str], speaker: str) -> Iterator[Fact]:
     if not found or not is_sound(found, "action"):
         return
     verb = "are" if what in ("hobbies", "pronouns") else "is"
-    shown = f"to {found}" if predicate == "wants_to" else match["object"].split(" ")[0] + f" {found}" if predicate == "works_as" and match["object"].lower().startswith(("a ", "an ")) else found
+    shown = (
+        f"to {found}"
+        if predicate == "wants_to"
+        else match["object"].split(" ")[0] + f" {found}"
+        if predicate == "works_as" and match["object"].lower().startswith(("a ", "an "))
+        else found
+    )
     yield Fact(f"{speaker}'s {what} {verb} {shown}", category, SURE, speaker, predicate, found)
 
 
-def _of_clause(clause: Clause, speaker: str) -> Iterator[Fact]:
+def _of_clause(clause: Clause) -> Iterator[Fact]:
     """What the patterns find in one clause, and the name of the relative that it is about."""
     subject = clause.subject
     rest = clause.rest
@@ -276,7 +386,7 @@ def _of_clause(clause: Clause, speaker: str) -> Iterator[Fact]:
             continue
         if clause.polarity != "yes" and not pattern.is_negatable:
             continue
-        match = pattern.expression.match(rest)
+        match = pattern.match(rest)
         if match is None:
             continue
         facts = list(_matched(pattern, match, clause))
@@ -297,10 +407,14 @@ def _matched(pattern: Pattern, match: re.Match[str], clause: Clause) -> Iterator
         return
     if not FIRST_PERSON.isdisjoint(found.lower().split()):
         found = in_third_person(found, clause.subject.name, is_named=True)
+    if pattern.predicate == "wants_to" and _SOON.search(found):
+        return  # a plan with a date is a moment
     if pattern.predicate == "wants_to" and found.split(" ")[0].lower() in NOT_GOALS:
         return
     if pattern.predicate == "works_as" and found.split()[-1].lower() in ("team", "result", "group", "couple"):
         return
+    if pattern.predicate in ("has_sibling", "has_children"):
+        found = found.split(",")[0]
     for part in listed(found) if pattern.kind in ("things", "name") else (found,):
         yield _fact(pattern, part, clause)
     if pattern.predicate == "moved_from":
@@ -311,10 +425,15 @@ def _matched(pattern: Pattern, match: re.Match[str], clause: Clause) -> Iterator
             yield _fact(living, place, clause)
     if pattern.predicate == "works_as":
         yield from _employer(text, clause)
+    if pattern.predicate == "works_at" and clause.polarity == "yes":
+        post = _ROLE_AS.search(text)
+        role = cut_object(post["object"], "role") if post else None
+        if role:
+            yield _fact(_AS, role, clause)
 
 
 def _is_a(pattern: Pattern, opening: str, text: str, clause: Clause) -> Iterator[Fact]:
-    """"I'm a nurse": work, where the word is a profession; else what somebody is."""
+    """What "I'm a nurse" says: work, where the word is a profession; else what somebody is."""
     found = cut_object(text, "role")
     if found is None:
         return
@@ -322,11 +441,17 @@ def _is_a(pattern: Pattern, opening: str, text: str, clause: Clause) -> Iterator
     article = opening.strip().split(" ")[-1].lower()
     if head in PROFESSIONS:
         yield _fact(pattern, found, clause, article=article)
-        if clause.polarity == "yes" or clause.polarity == "no_longer":
+        if clause.polarity != "not":
             yield from _employer(text, clause)
+        origin = _ROLE_FROM.search(text)
+        place = cut_object(origin["object"], "place") if origin else None
+        if place and clause.polarity == "yes":
+            yield _fact(_FROM, place, clause)
     elif head in IDENTITIES and article != "the":
         is_diet = head in ("vegetarian", "vegan", "pescatarian")
-        as_identity = replace(pattern, predicate="diet" if is_diet else "is_a", category="health" if is_diet else "other")
+        as_identity = replace(
+            pattern, predicate="diet" if is_diet else "is_a", category="health" if is_diet else "other"
+        )
         yield _fact(as_identity, found, clause, article=article)
 
 
@@ -345,7 +470,12 @@ def _fact(pattern: Pattern, found: str, clause: Clause, *, article: str = "") ->
     shown = f"{article} {found}" if article else found
     if predicate == "works_as" and not article:
         shown = f"{'an' if found[0].lower() in 'aeiou' else 'a'} {found}"
-    if predicate == "plays" and re.fullmatch(r"violin|guitar|piano|drums?|cello|flute|trumpet|saxophone|bass|harp|viola|clarinet|ukulele|banjo|organ", found, re.IGNORECASE):
+    if predicate == "plays" and re.fullmatch(
+        r"violin|guitar|piano|drums?|cello|flute|trumpet|saxophone|bass|harp|viola|"
+        r"clarinet|ukulele|banjo|organ",
+        found,
+        re.IGNORECASE,
+    ):
         shown = f"the {found}"
     if subject.is_plural:
         verb = pattern.base.replace("be ", "are ", 1) if pattern.base.startswith("be") else pattern.base
@@ -353,9 +483,16 @@ def _fact(pattern: Pattern, found: str, clause: Clause, *, article: str = "") ->
     if polarity != "yes":
         verb = _negated(pattern, clause)
         predicate = _negated_predicate(predicate, polarity)
-    found = without_article(found) if pattern.kind in ("role", "thing", "things") and pattern.category != "work" or pattern.kind == "role" else found
+    found = (
+        without_article(found)
+        if (pattern.kind in ("role", "thing", "things") and pattern.category != "work")
+        or pattern.kind == "role"
+        else found
+    )
     confidence = pattern.confidence if subject.is_self else round(pattern.confidence - THIRD_PERSON_COST, 2)
-    return Fact(f"{subject.shown} {verb} {shown}", pattern.category, confidence, subject.name, predicate, found)
+    return Fact(
+        f"{subject.shown} {verb} {shown}", pattern.category, confidence, subject.name, predicate, found
+    )
 
 
 def _negated_predicate(predicate: str, polarity: str) -> str:
@@ -376,9 +513,3 @@ def _negated(pattern: Pattern, clause: Clause) -> str:
     if is_be:
         return f"{be} no longer{base[2:]}"
     return f"no longer {base if is_plural else pattern.verb}"
-
-
-def of_name(subject: Subject, speaker: str) -> Iterator[Fact]:
-    """That the speaker's relative has the name by which the clause calls them."""
-    if subject.relation and "'s " not in subject.name:
-        yield from _relative(speaker, subject.relation, subject.name)

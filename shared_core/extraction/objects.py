@@ -20,43 +20,77 @@ MAX_WORDS: dict[ObjectKind, int] = {
 }
 #: Parts of a list longer than this are phrases that "and" belongs to.
 MAX_LISTED_WORDS = 3
-PAIRS = frozenset({"mac and cheese", "rock and roll", "fish and chips", "salt and pepper", "bread and butter", "peace and quiet"})
+PAIRS = frozenset(
+    {
+        "mac and cheese",
+        "rock and roll",
+        "fish and chips",
+        "salt and pepper",
+        "bread and butter",
+        "peace and quiet",
+    }
+)
 
 _CLAUSE_END = re.compile(
-    r"[;:!?()—–…\"]|, (?!and\b|or\b)(?=(?:which|who|where|when|because|but|so|as|though|although|especially|even|since|it|that|this|you|they|he|she|we|i|too|the|with|not|just|if)\b)"
+    r"[;:!?()—–…\"]|, (?!and\b|or\b)(?=(?:which|who|where|when|because|but|so|"
+    r"as|though|although|especially|even|since|it|that|this|you|they|he|she|we|"
+    r"i|too|the|with|not|just|if)\b)"
     r"| -+ |-+ |\.(?= |$)"
-    r"| (?:because|cause|cuz|but|so|since|although|though|when|whenever|while|which|who|where|if|unless|until|till|after|before|even|that|than|as|and (?:it|that|this|they|he|she|we|i|you|my|then|so|also|am|is|was|have|really|always|would|do|will|can))\b"
+    r"| (?:because|cause|cuz|but|so|since|although|though|when|whenever|while|"
+    r"which|who|where|if|unless|until|till|after|before|even|that|than|as|like|"
+    r"and (?:it|that|this|they|he|she|we|i|you|my|then|so|also|am|is|was|have|"
+    r"really|always|would|do|will|can))\b"
     r"| ?[\U0001F000-\U0001FAFF\u2600-\u27BF]",
     re.IGNORECASE,
 )
 _TAIL = re.compile(
-    r"(?:,? (?:now|too|also|either|as well|these days|nowadays|at the moment|currently|right now|a lot|so much|very much|any ?more"
-    r"|any longer|though|lately|the most|best|most of all|actually|honestly|again|really|btw|lol|haha|you know|for sure|instead|much|more|together"
-    r"|here|there|for (?:now|fun|everything|a living|work)|as you know|too much|at all|myself|today|tonight|tomorrow|yesterday"
-    r"|this (?:week|month|year|weekend|summer)|next (?:week|month|year|weekend|summer)|last (?:week|month|year)|one day|some ?day|please|right))+$",
+    r"(?:,? (?:now|too|also|either|as well|these days|nowadays|at the moment|currently|"
+    r"right now|a lot|so much|very much|any ?more"
+    r"|any longer|though|lately|the most|best|most of all|actually|honestly|again|"
+    r"really|btw|lol|haha|you know|for sure|instead|much|more|together"
+    r"|here|there|for (?:now|fun|everything|a living|work)|as you know|too much|"
+    r"at all|myself|today|tonight|tomorrow|yesterday"
+    r"|this (?:week|month|year|weekend|summer)|next (?:week|month|year|weekend|"
+    r"summer)|last (?:week|month|year)|one day|some ?day|please|right|daily"
+    r"|at (?:work|home|school|night)|every (?:single )?\w+|on (?:weekends|\w+days)|most days"
+    r"|once an? \w+))+$",
     re.IGNORECASE,
 )
-_ARTICLE = re.compile(r"(?:an?|the|some|my|our|any|lots of|all (?:of )?(?:the )?|both|watching the) ", re.IGNORECASE)
+_ARTICLE = re.compile(
+    r"(?:an?|the|some|my|our|any|lots of|all (?:of )?(?:the )?|both|watching the) ", re.IGNORECASE
+)
 _PROPER = re.compile(
-    r"(?:the )?(?:[A-Z0-9][\w'.&+-]*)(?: (?:(?:of|de|la|del|upon|and|&|the|for)(?: (?:the|la))? (?=[A-Z])|)[A-Z0-9&][\w'.&+-]*)*"
+    r"(?:the )?(?:[A-Z0-9][\w'.&+-]*)(?: (?:(?:of|de|la|del|upon|and|&|the|for)(?: "
+    r"(?:the|la))? (?=[A-Z])|)[A-Z0-9&][\w'.&+-]*)*"
     r"(?:, (?:[A-Z][\w.]+)(?: [A-Z]\w+)?(?=$|[.!,]))?"
 )
-_PLACE_END = re.compile(r"[,.;:!?]| (?:with|for|since|now|to|near|until|by|at|last|next|this|in|on|as|from|and|or|about|of|is|was)\b", re.IGNORECASE)
-_ROLE_END = re.compile(r"[,.]| (?:at|in|for|with|from|by|on|to|and|who|of|based|working|living|here|now|specializing)\b", re.IGNORECASE)
+_PLACE_END = re.compile(
+    r"[,.;:!?]| (?:with|for|since|now|to|near|until|by|at|last|next|this|in|on|"
+    r"as|from|and|or|about|of|is|was)\b",
+    re.IGNORECASE,
+)
+_ROLE_END = re.compile(
+    r"[,.]| (?:at|in|for|with|from|by|on|to|and|who|of|based|working|living|here|now|specializing)\b",
+    re.IGNORECASE,
+)
 _POINTING = frozenset({"it", "that", "this", "these", "those", "them", "him", "her"})
 #: What "the" points to without anything said before.
 _UNIQUE = frozenset(
-    "ocean sea beach mountains outdoors snow rain sun heat cold city countryside theatre theater cinema gym piano guitar violin "
-    "drums opera ballet internet dark wilderness forest woods desert winter summer autumn spring fall moon stars weather news".split()
+    "ocean sea beach mountains outdoors snow rain sun heat cold city countryside "
+    "theatre theater cinema gym piano guitar violin "
+    "drums opera ballet internet dark wilderness forest woods desert winter summer "
+    "autumn spring fall moon stars weather news".split()
 )
 _NOT_PLACES = frozenset(
-    "fear peace harmony hope love constant trouble debt pain luck a an the my our your his her their this that it here there "
-    "home work school bed town downtown upstairs abroad person general fact theory where what such one".split()
+    "fear peace harmony hope love constant trouble debt pain luck a an the my "
+    "our your his her their this that it here there "
+    "home work school bed town downtown upstairs abroad person general fact theory "
+    "where what such one".split()
 )
 
 
 def cut_object(text: str, kind: ObjectKind) -> str | None:
-    """The object at the start of ``text``, without articles' dangling tails; None where there is no sound one."""
+    """The object at the start of ``text``, without what trails off; None where there is no sound one."""
     if kind == "place":
         return _proper(text, may_have_article=False)
     if kind == "organisation":
@@ -98,13 +132,57 @@ def is_sound(text: str, kind: ObjectKind) -> bool:
     words = text.lower().split()
     if not words or len(words) > MAX_WORDS[kind] or MASK in text or not any(char.isalnum() for char in text):
         return False
-    if words[0] in ("it", "that", "this", "these", "those", "them", "him", "her", "you", "your", "how", "what", "when", "being", "i", "seeing"):
+    if words[0] in (
+        "it",
+        "that",
+        "this",
+        "these",
+        "those",
+        "them",
+        "him",
+        "her",
+        "you",
+        "your",
+        "how",
+        "what",
+        "when",
+        "being",
+        "i",
+        "seeing",
+    ):
         return False
-    if words[0] in ("their", "his", "her", "its", "more", "less") or (kind == "action" and not _POINTING.isdisjoint(words)):
+    if words[0] in ("their", "his", "her", "its", "more", "less", "all", "both") or not _POINTING.isdisjoint(
+        words
+    ):
         return False
-    if words[0] == "the" and text == text.lower() and (len(words) == 2 or "of" in words or "way" in words) and words[1] not in _UNIQUE:
+    if (
+        words[0] == "the"
+        and text == text.lower()
+        and kind != "role"
+        and words[-1] not in _UNIQUE
+        and words[1:2] != ["same"]
+    ):
         return False
-    if words[-1] in ("the", "a", "an", "of", "to", "and", "or", "with", "for", "in", "my", "your", "our", "is", "are", "at", "such", "it"):
+    if words[-1] in (
+        "the",
+        "a",
+        "an",
+        "of",
+        "to",
+        "and",
+        "or",
+        "with",
+        "for",
+        "in",
+        "my",
+        "your",
+        "our",
+        "is",
+        "are",
+        "at",
+        "such",
+        "it",
+    ):
         return False
     if "you" in words or "your" in words:
         return False

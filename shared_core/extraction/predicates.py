@@ -1,9 +1,9 @@
 """The predicates of facts: few, in snake case, and the same for the same kind of statement.
 
-A statement that something ended has the predicate of the positive one with ``no_longer_`` before it, and one that
-something is not so has ``not_``: ``no_longer_works_at Nokia`` withdraws ``works_at Nokia``, and so does
-``not_works_at``. Two negations have a word of their own: ``dislikes`` stands against ``likes``, ``loves`` and
-``prefers``. A negated statement never yields the positive predicate.
+A statement that something ended has the predicate of the positive one with ``no_longer_`` before it, and
+one that something is not so has ``not_``: ``no_longer_works_at Nokia`` withdraws ``works_at Nokia``, and so
+does ``not_works_at``. One negation has a word of its own: ``dislikes`` stands for "do not like" and "do not
+love", and withdraws ``likes`` and ``loves``. A negated statement never yields the positive predicate.
 """
 
 from __future__ import annotations
@@ -16,7 +16,16 @@ NOT = "not_"
 SINGLE_VALUED = frozenset(
     {"name", "goes_by", "works_at", "works_as", "lives_in", "from", "born_in", "age", "birthday"}
     | {"marital_status", "married_to", "has_wife", "has_husband", "has_spouse", "has_fiance", "diet"}
-    | {"has_mother", "has_father", "native_language", "email", "phone_number", "address", "time_zone", "hometown"}
+    | {
+        "has_mother",
+        "has_father",
+        "native_language",
+        "email",
+        "phone_number",
+        "address",
+        "time_zone",
+        "hometown",
+    }
     | {"studies_at", "has_children"}
 )
 

@@ -60,9 +60,12 @@ class RuleExtractor:
                 continue
             speaker = message.name or "User"
             said = sentences(message.content)
-            for fact in _facts(said, speaker, is_to_assistant=not listeners.are_humans):
-                _keep(fact, position, facts, triplets)
-            for bubble in find_bubbles(said, speaker, message.timestamp):
+            told = []
+            for found in _facts(said, speaker, is_to_assistant=not listeners.are_humans):
+                for fact in found:
+                    _keep(fact, position, facts, triplets)
+                told.append(" ".join(fact.text for fact in found))
+            for bubble in find_bubbles(said, speaker, message.timestamp, told):
                 bubbles.append(
                     ExtractedBubble(
                         text=bubble.text,
@@ -72,7 +75,9 @@ class RuleExtractor:
                         sources=(position,),
                     )
                 )
-        return Extraction(facts=tuple(facts.values()), bubbles=tuple(bubbles), triplets=tuple(triplets.values()))
+        return Extraction(
+            facts=tuple(facts.values()), bubbles=tuple(bubbles), triplets=tuple(triplets.values())
+        )
 
 
 class _Listeners:
@@ -90,10 +95,11 @@ class _Listeners:
         return message.role == "user"
 
 
-def _facts(said: list[Sentence], speaker: str, *, is_to_assistant: bool) -> Iterable[Fact]:
+def _facts(said: list[Sentence], speaker: str, *, is_to_assistant: bool) -> Iterable[list[Fact]]:
+    """The facts of each sentence."""
     for place, sentence in enumerate(said):
         is_opening = place == 0 or (place == 1 and not _GREETINGS.isdisjoint(said[0].vocabulary))
-        yield from find_facts(sentence, speaker, is_to_assistant=is_to_assistant, is_opening=is_opening)
+        yield find_facts(sentence, speaker, is_to_assistant=is_to_assistant, is_opening=is_opening)
 
 
 def _keep(
@@ -107,7 +113,11 @@ def _keep(
     known = triplets.get(key)
     sources = (position,) if known is None else tuple(sorted({*known.sources, position}))
     triplets[key] = ExtractedTriplet(
-        subject=fact.subject, predicate=fact.predicate, object=fact.object, confidence=fact.confidence, sources=sources
+        subject=fact.subject,
+        predicate=fact.predicate,
+        object=fact.object,
+        confidence=fact.confidence,
+        sources=sources,
     )
     if not fact.text:
         return

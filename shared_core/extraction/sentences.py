@@ -19,17 +19,20 @@ MAX_TITLE_WORDS = 6
 #: Stands for a quotation in ``Sentence.plain``; no word of a fact may contain it.
 MASK = "\x1a"
 
-_PLAIN_QUOTES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "„": '"', "\u00a0": " ", "\x00": " "})
+_PLAIN_QUOTES = str.maketrans(
+    {"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "„": '"', "\u00a0": " ", "\x00": " "}
+)
 _FENCE = re.compile(r"^\s{0,3}(?:```|~~~)")
 _TRACE = re.compile(r"^\s*(?:Traceback \(|File \"|at [\w.$]+\(|\w+(?:Error|Exception)\b:|[>$#] |\|)")
 _CODE_LINE = re.compile(
-    r"^(?:\t| {4})|[{};]\s*$|^\s*(?:def|class|import|from \S+ import|return|SELECT|INSERT|const|var|let|#include)\b.*[\w)(:=;]$"
+    r"^(?:\t| {4})|[{};]\s*$|^\s*(?:def|class|import|from \S+ import|return|SELECT|"
+    r"INSERT|const|var|let|#include)\b.*[\w)(:=;]$"
 )
 _CODE_SIGN = re.compile(r"[{}();=<>\[\]]|\\|^\s*import\b|import\s+\w+\s*$")
 _LINK = re.compile(r"(?:https?://|www\.)\S{1,2000}")
 _INLINE_CODE = re.compile(r"`[^`\n]{1,300}`")
 _MARKUP = re.compile(r"^\s*(?:[-*•]\s+|\d{1,3}[.)]\s+|#{1,6}\s+|>\s?)")
-_END = re.compile(r"(?<=[.!?…])[\"')\]]*\s+(?=[^\sa-z])|(?<=[!?…])\s+|\s*\n+\s*")
+_END = re.compile(r"[.!?…]{1,9}[\"')\]]{0,3}\s+|\n\s*")
 _ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|etc|e\.g|i\.e|approx|No|a\.m|p\.m|[A-Z])\.$")
 _QUOTED = re.compile(r'"([^"]{1,400})"')
 _SAID_QUOTE = re.compile(r"[:,]\s*'([^\"]{2,400})'")
@@ -104,8 +107,10 @@ def _pieces(text: str) -> list[str]:
     start = 0
     for match in _END.finditer(text):
         piece = text[start : match.end()].strip()
-        if "\n" not in match.group() and _ABBREVIATION.search(piece[-6:]):
-            continue
+        if match.group()[0] == "." and "\n" not in match.group():
+            following = text[match.end() : match.end() + 1]
+            if following.islower() or _ABBREVIATION.search(piece[-6:]):
+                continue
         if piece:
             pieces.append(piece)
         start = match.end()

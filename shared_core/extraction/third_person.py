@@ -11,29 +11,67 @@ _QUOTED = re.compile(r'("[^"]*")')
 _FIRST = frozenset({"i", "i'm", "i've", "i'd", "i'll", "im", "ive", "me", "my", "mine", "myself"})
 _PLURAL = frozenset({"we", "we're", "we've", "we'd", "we'll", "us", "our", "ours", "ourselves"})
 _INVERTED = {"am": "is", "have": "has", "do": "does", "don't": "doesn't", "haven't": "hasn't"}
-_VERBS = {"am": "is", "have": "has", "do": "does", "don't": "doesn't", "haven't": "hasn't", "go": "goes", "ain't": "isn't", "dont": "doesn't"}
+_VERBS = {
+    "am": "is",
+    "have": "has",
+    "do": "does",
+    "don't": "doesn't",
+    "haven't": "hasn't",
+    "go": "goes",
+    "ain't": "isn't",
+    "dont": "doesn't",
+}
 _UNCHANGED = frozenset(
-    "can could will would shall should may might must cannot can't couldn't won't wouldn't shouldn't mustn't didn't hadn't wasn't "
+    "can could will would shall should may might must cannot can't couldn't won't "
+    "wouldn't shouldn't mustn't didn't hadn't wasn't "
     "had did was were used gotta wanna gonna better cant didnt couldnt wont wouldnt wasnt too and or but not "
     "who which that in on at with for to from myself both all is are has".split()
 )
 _BETWEEN = frozenset(
-    "really always never just also still now often usually sometimes actually definitely absolutely totally honestly truly only "
-    "even finally recently already almost nearly certainly probably simply literally rarely seldom constantly currently quickly "
-    "kinda sorta suddenly eventually accidentally basically both all then somehow barely hardly secretly generally normally".split()
+    "really always never just also still now often usually sometimes actually "
+    "definitely absolutely totally honestly truly only "
+    "even finally recently already almost nearly certainly probably simply literally "
+    "rarely seldom constantly currently quickly "
+    "kinda sorta suddenly eventually accidentally basically both all then somehow "
+    "barely hardly secretly generally normally".split()
 )
-_NUMBERED = frozenset({"war", "type", "part", "phase", "chapter", "class", "stage", "level", "volume", "act", "book", "grade", "tier"})
-_HAD_AFTER = frozenset({"better", "been", "already", "never", "just", "forgotten", "gone", "seen", "known", "done"})
+_NUMBERED = frozenset(
+    {
+        "war",
+        "type",
+        "part",
+        "phase",
+        "chapter",
+        "class",
+        "stage",
+        "level",
+        "volume",
+        "act",
+        "book",
+        "grade",
+        "tier",
+    }
+)
+_HAD_AFTER = frozenset(
+    {"better", "been", "already", "never", "just", "forgotten", "gone", "seen", "known", "done"}
+)
 _OMITTED = {
-    "went had got took saw made met bought finished started visited spent came left found lost won watched played tried "
+    "went had got took saw made met bought finished started visited spent came "
+    "left found lost won watched played tried "
     "attended decided ran signed moved passed learned completed joined tried forgot ordered booked": "",
-    "working trying planning thinking getting going heading looking studying preparing debugging building writing reading "
+    "working trying planning thinking getting going heading looking studying "
+    "preparing debugging building writing reading "
     "learning gonna leaving moving waiting hoping": "is ",
     "been": "has ",
 }
-_FINITE = frozenset({"is", "was", "has", "isn't", "makes", "helps", "takes", "can", "gives", "keeps", "it's"})
+_FINITE = frozenset(
+    {"is", "was", "has", "isn't", "makes", "helps", "takes", "can", "gives", "keeps", "are", "were"}
+)
 _OMITTED_AUXILIARY = {word: auxiliary for words, auxiliary in _OMITTED.items() for word in words.split()}
-_AFTER_AND = re.compile(r"\band I (?=(?:[a-z]+ed|was|had|went|got|took|saw|made|met|bought|came|left|found|will|can|could|would)\b)")
+_AFTER_AND = re.compile(
+    r"\band I (?=(?:[a-z]+ed|was|had|went|got|took|saw|made|met|bought|came|left|"
+    r"found|will|can|could|would)\b)"
+)
 
 
 def in_third_person(text: str, speaker: str, *, is_named: bool = False) -> str:
@@ -50,7 +88,9 @@ def in_third_person(text: str, speaker: str, *, is_named: bool = False) -> str:
     if '"' not in text:
         return _rewritten(text, speaker, is_named)
     parts = _QUOTED.split(text)
-    return "".join(part if index % 2 else _rewritten(part, speaker, is_named) for index, part in enumerate(parts))
+    return "".join(
+        part if index % 2 else _rewritten(part, speaker, is_named) for index, part in enumerate(parts)
+    )
 
 
 def omitted_subject(words: tuple[str, ...]) -> str | None:
@@ -62,18 +102,28 @@ def omitted_subject(words: tuple[str, ...]) -> str | None:
     auxiliary = _OMITTED_AUXILIARY.get(first)
     if auxiliary == "is " and not _FINITE.isdisjoint(words[:8]):
         return None  # "Trying seafood is a must": the first word is the subject
-    if first == "been" and not (second.endswith("ing") or second in ("to", "at", "on", "in", "thinking", "busy")):
+    if first == "been" and not (
+        second.endswith("ing") or second in ("to", "at", "on", "in", "thinking", "busy")
+    ):
         return None
     return auxiliary
 
 
 def _rewritten(text: str, speaker: str, is_named: bool) -> str:
-    text = _AFTER_AND.sub("and ", text) if _AFTER_AND.search(text) and re.match(r".{0,60}?\bI\b.*\band I\b", text) else text
+    text = (
+        _AFTER_AND.sub("and ", text)
+        if _AFTER_AND.search(text) and re.match(r".{0,60}?\bI\b.*\band I\b", text)
+        else text
+    )
     tokens = _TOKEN.findall(text)
     said = _Mentions(speaker, is_named)
     for place, token in enumerate(tokens):
         low = token.lower()
-        if low in _FIRST and not (token == "I" and _previous_word(tokens, place) in _NUMBERED):
+        if (
+            low in _FIRST
+            and tokens[place + 1 : place + 2] != ["-"]
+            and not (token == "I" and _previous_word(tokens, place) in _NUMBERED)
+        ):
             _first_person(tokens, place, low, said)
         elif low in _PLURAL and token != "US":
             _plural(tokens, place, low, said)
@@ -139,7 +189,11 @@ def _subject(tokens: list[str], place: int, low: str, speaker: str) -> None:
         before = _previous_place(tokens, place)
         if before is not None and tokens[before].lower() in _INVERTED and tokens[place - 1] == " ":
             tokens[before] = _INVERTED[tokens[before].lower()]
-        elif before is not None and tokens[before].lower() in ("and", "did", "would", "could", "should", "will", "can", "or") and _is_joint(tokens, before):
+        elif (
+            before is not None
+            and tokens[before].lower() in ("and", "did", "would", "could", "should", "will", "can", "or")
+            and _is_joint(tokens, before)
+        ):
             return
         else:
             _agree(tokens, place)
@@ -149,16 +203,23 @@ def _is_joint(tokens: list[str], before: int) -> bool:
     """Whether "… and I" is one plural subject, so that its verb stays: "my sister and I love"."""
     if tokens[before].lower() != "and":
         return True
-    earlier = _previous_place(tokens, before)
-    if earlier is None or "," in tokens[before - 1]:
+    words = [token for token in tokens[:before] if token[0].isalpha()]
+    if not 1 <= len(words) <= 3 or "," in tokens[before - 1]:
         return False
-    word = tokens[earlier]
-    return word[0].isupper() or (_previous_word(tokens, earlier) in ("my", "their", "our", "the") or tokens[max(0, earlier - 2)].endswith("'s"))
+    return (
+        len(words) == 1 or words[0].lower() in ("my", "our", "the", "their", "me") or words[0].endswith("'s")
+    )
 
 
 def _agree(tokens: list[str], place: int) -> None:
     verb = _next_word(tokens, place)
-    while verb is not None and (tokens[verb].lower() in _BETWEEN or (tokens[verb].lower().endswith("ly") and tokens[verb].lower() not in ("reply", "apply", "rely", "fly", "supply"))):
+    while verb is not None and (
+        tokens[verb].lower() in _BETWEEN
+        or (
+            tokens[verb].lower().endswith("ly")
+            and tokens[verb].lower() not in ("reply", "apply", "rely", "fly", "supply")
+        )
+    ):
         verb = _next_word(tokens, verb)
     if verb is None or any(mark in "".join(tokens[place + 1 : verb]) for mark in ".!?;:"):
         return
@@ -171,7 +232,11 @@ def _agree(tokens: list[str], place: int) -> None:
 
 def is_past(word: str) -> bool:
     """Whether a word can be a verb in the past."""
-    return word in IRREGULAR_PAST or (len(word) > 3 and word.endswith("ed") and not word.endswith("eed") and word not in NOT_PAST) or word == "used"
+    return (
+        word in IRREGULAR_PAST
+        or (len(word) > 3 and word.endswith("ed") and not word.endswith("eed") and word not in NOT_PAST)
+        or word == "used"
+    )
 
 
 def third_singular(verb: str) -> str:
@@ -186,7 +251,13 @@ def third_singular(verb: str) -> str:
 def _plural(tokens: list[str], place: int, low: str, said: _Mentions) -> None:
     head, _, tail = low.partition("'")
     if head == "we":
-        tokens[place] = said.group("they") + {"": "", "re": " are", "ve": " have", "d": " would", "ll": " will"}.get(tail, f"'{tail}")
+        tokens[place] = said.group("they") + {
+            "": "",
+            "re": " are",
+            "ve": " have",
+            "d": " would",
+            "ll": " will",
+        }.get(tail, f"'{tail}")
     elif head == "us":
         tokens[place] = said.group("them")
     elif head == "our":

@@ -8,13 +8,14 @@ the lists when the index is compacted.
 from __future__ import annotations
 
 import re
+import threading
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
-import snowballstemmer
+import Stemmer
 
 from shared_core.embedding.base import FloatArray
 
@@ -23,12 +24,11 @@ K1, B = 1.2, 0.75
 #: Words cut from a text beyond this number: what comes after cannot be found by its words.
 MAX_TERMS = 20_000
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 #: Scripts written without spaces are indexed by pairs of characters.
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
 )
-_POSSESSIVE = re.compile(r"['’]s$")
 
 STOP_WORDS = frozenset(
     """a about above after again against all am an and any are aren't as at be because been before being
@@ -44,29 +44,33 @@ STOP_WORDS = frozenset(
 )
 
 
-@lru_cache(maxsize=1)
-def _stemmer() -> snowballstemmer.stemmer:
-    return snowballstemmer.stemmer("english")
+class _Snowball(threading.local):
+    """The English stemmer of this thread: one may not be shared."""
+
+    def __init__(self) -> None:
+        self.stem = Stemmer.Stemmer("english").stemWord
+
+
+_SNOWBALL = _Snowball()
 
 
 @lru_cache(maxsize=65_536)
 def _stem(word: str) -> str:
-    return str(_stemmer().stemWord(word))
+    return str(_SNOWBALL.stem(word))
 
 
 def terms_of(text: str) -> list[str]:
     """The stems of a text in order, without stop words; pairs of characters where words have no spaces."""
     terms: list[str] = []
-    for match in _WORD.finditer(text.lower()):
-        word = match.group()
+    for word in _WORD.findall(text.lower().replace("’", "'")):
         if word.isascii():
             if word not in STOP_WORDS:
-                terms.append(_stem(_POSSESSIVE.sub("", word)))
+                terms.append(_stem(word.removesuffix("'s")))
         else:
             terms.extend(_split_unspaced(word))
         if len(terms) >= MAX_TERMS:
             break
-    return terms
+    return terms[:MAX_TERMS]
 
 
 def _split_unspaced(word: str) -> Iterable[str]:

@@ -82,16 +82,23 @@ def _all_familiar(text: str) -> bool:
 
 @lru_cache(maxsize=8_192)
 def _familiar(character: str) -> bool:
-    """Whether the patterns' view of ``character`` has been the same since Unicode 3.2, or is "other"."""
-    now = _sort_of(unicodedata.category(character))
-    return now == "other" or now == _sort_of(unicodedata.ucd_3_2_0.category(character))
+    """Whether ``character`` is no letter, mark or number, or has been of the same sort since Unicode 3.2."""
+    now = unicodedata.category(character)
+    return _SORTS[now] == "other" or _SORTS[now] == _SORTS[unicodedata.ucd_3_2_0.category(character)] != ""
 
 
-def _sort_of(category: str) -> str:
-    """What the patterns tell apart: letters by case, marks, numbers, white space, unassigned, all else."""
-    if category[0] == "L" or category == "Cn":
-        return category
-    return {"M": "mark", "N": "number", "Z": "space"}.get(category[0], "other")
+# What the patterns tell apart: letters by case, marks, numbers, white space, all else; "" is unassigned.
+_SORTS = {
+    **{name: name for name in ("Lu", "Ll", "Lt", "Lm", "Lo")},
+    **dict.fromkeys(("Mn", "Mc", "Me"), "mark"),
+    **dict.fromkeys(("Nd", "Nl", "No"), "number"),
+    **dict.fromkeys(("Zs", "Zl", "Zp"), "space"),
+    **dict.fromkeys(
+        ("Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Sm", "Sc", "Sk", "So", "Cc", "Cf", "Co"), "other"
+    ),
+    "Cs": "",
+    "Cn": "",
+}
 
 
 def _most_tokens(piece: str) -> int:

@@ -23,8 +23,11 @@ DEFAULT_ENCODING = "o200k_base"
 #: How long a missing file is waited for, once in the life of the process.
 DOWNLOAD_WAIT_SECONDS = 3.0
 
-#: Text without a safe place to cut it is given to tiktoken up to this many characters.
-SOLID_CHARACTERS = 50_000
+#: The time of older releases of tiktoken grows with the square of a run of letters, signs or white space.
+#: Runs of more characters than this are bounded instead, unless they can be cut.
+SOLID_CHARACTERS = 2_000
+
+_LONG_SPACE = re.compile(rf"\s{{{SOLID_CHARACTERS}}}")
 
 # Between these no encoding joins: before a space that follows something else, and between a letter or digit
 # and punctuation other than an apostrophe, which may open a contraction. So a count is the sum over the
@@ -54,7 +57,7 @@ class TokenCounter(Protocol):
 
 @dataclass(frozen=True)
 class ExactCounter:
-    """Counts with tiktoken; only a run of over 50,000 characters without a break is bounded instead."""
+    """Counts with tiktoken; only a run of over 2,000 characters without a break is bounded instead."""
 
     name: str
     encoding: Encoding = field(repr=False)
@@ -62,9 +65,9 @@ class ExactCounter:
 
     def count(self, text: str) -> int:
         """Tokens of ``text``, in time linear in its length."""
-        if len(text) <= SOLID_CHARACTERS:
-            return len(self.encoding.encode_ordinary(text))
-        return sum(self._count_part(part) for part in _parts(well_formed(text)))
+        if _is_solid(text):
+            return sum(self._count_part(part) for part in _parts(well_formed(text), SOLID_CHARACTERS))
+        return len(self.encoding.encode_ordinary(text))
 
     def _count_part(self, part: str) -> int:
         if len(part) <= SOLID_CHARACTERS:
@@ -169,15 +172,19 @@ def _fetch(name: str) -> None:
         logger.debug("Fetching the tokenizer file of %s failed: %s", name, error)
 
 
-def _parts(text: str) -> Iterator[str]:
-    """``text`` cut at safe places, each part as long as ``SOLID_CHARACTERS`` allows, or solid."""
+def _is_solid(text: str) -> bool:
+    """Whether a run of more than ``SOLID_CHARACTERS`` is in ``text``."""
+    return len(text) > SOLID_CHARACTERS and (
+        max(map(len, text.split()), default=0) > SOLID_CHARACTERS or _LONG_SPACE.search(text) is not None
+    )
+
+
+def _parts(text: str, longest: int) -> Iterator[str]:
+    """``text`` cut where no encoding joins: parts of at most ``longest`` characters where it can be cut."""
     start = safe = 0
-    for cut in _CUT.finditer(text):
-        if cut.end() - start > SOLID_CHARACTERS and safe > start:
+    for end in (*(cut.end() for cut in _CUT.finditer(text)), len(text)):
+        if end - start > longest and safe > start:
             yield text[start:safe]
             start = safe
-        safe = cut.end()
-    if len(text) - start > SOLID_CHARACTERS and safe > start:
-        yield text[start:safe]
-        start = safe
+        safe = end
     yield text[start:]

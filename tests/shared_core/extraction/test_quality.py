@@ -16,6 +16,8 @@ from tests.shared_core.extraction.labelled import (
     SAID_AT,
     SECOND_EASY,
     SECOND_HARD,
+    UNSEEN_EASY,
+    UNSEEN_HARD,
     Labelled,
 )
 
@@ -27,7 +29,14 @@ BUBBLE_RECALL_FLOOR = 0.9
 DATE_PRECISION_FLOOR = 0.9
 DATE_RECALL_FLOOR = 0.9
 
-SETS = {"easy": EASY, "hard": HARD, "second easy": SECOND_EASY, "second hard": SECOND_HARD}
+SETS = {
+    "easy": EASY,
+    "hard": HARD,
+    "second easy": SECOND_EASY,
+    "second hard": SECOND_HARD,
+    "unseen easy": UNSEEN_EASY,
+    "unseen hard": UNSEEN_HARD,
+}
 
 
 @dataclass
@@ -92,6 +101,8 @@ def test_rules_reach_the_floors_of_precision_and_recall(capsys: pytest.CaptureFi
     assert dates.recall >= DATE_RECALL_FLOOR
 
 
-@pytest.mark.parametrize("item", [item for item in HARD + SECOND_HARD if not item.facts], ids=lambda item: item.text[:40])
+@pytest.mark.parametrize(
+    "item", [item for item in HARD + SECOND_HARD if not item.facts], ids=lambda item: item.text[:40]
+)
 def test_nothing_is_believed_that_was_not_stated(item: Labelled) -> None:
     assert extract(item.text).facts == ()

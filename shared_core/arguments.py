@@ -1,0 +1,42 @@
+"""Checks of what a caller passes in: each bad value is quoted in a ``ValueError``."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from shared_core.messages import quoted, storable
+from shared_core.times import as_utc, utc_now
+
+
+def moment_of(now: datetime | None) -> datetime:
+    """``now`` in UTC, or the present."""
+    if now is None:
+        return utc_now()
+    if not isinstance(now, datetime):
+        raise ValueError(f"now {quoted(now)} is not a datetime")
+    return as_utc(now)
+
+
+def conversation_of(value: str | int | None) -> str | None:
+    """A conversation id as a string; None stays None."""
+    if value is None:
+        return None
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"conversation_id {quoted(value)} is not a non-empty string")
+    return storable(value, "conversation_id")
+
+
+def question_of(query: str) -> str:
+    """A question that asks something."""
+    if not isinstance(query, str) or not query.strip():
+        raise ValueError(f"query {quoted(query)} is empty: ask something")
+    return query
+
+
+def at_least(lowest: int, name: str, value: int) -> int:
+    """A whole number of at least ``lowest``."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < lowest:
+        raise ValueError(f"{name} {quoted(value)} is not a whole number of at least {lowest}")
+    return value
