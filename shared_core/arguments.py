@@ -32,7 +32,23 @@ def question_of(query: str) -> str:
     """A question that asks something."""
     if not isinstance(query, str) or not query.strip():
         raise ValueError(f"query {quoted(query)} is empty: ask something")
-    return query
+    return storable(query, "query")
+
+
+def identifier_of(name: str, value: str | int) -> str:
+    """An id as a string."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"{name} {quoted(value)} is not a non-empty string")
+    return storable(value, name)
+
+
+def words_or_none(name: str, value: str | None) -> str | None:
+    """A text, or None."""
+    if value is not None and not isinstance(value, str):
+        raise ValueError(f"{name} {quoted(value)} is not a string")
+    return value
 
 
 def at_least(lowest: int, name: str, value: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -33,7 +33,7 @@ class LoggedConversation:
     """Messages of one conversation, or a part of a long one; the next parts follow with the same id.
 
     Attributes:
-        id: From the file, or the file's name without its ending, numbered where it holds several.
+        id: From the file, or the file's name without its ending, numbered from the second one on.
         messages: As ``ContextMemory.add`` takes them. Each has an ``id``: its own, or its position in the
             conversation, counted from 1, so that reading the file again gives the same ids.
     """
@@ -67,7 +67,7 @@ def read_chat_log(path: str | Path, *, format: Format = "auto") -> Iterator[Logg
     if format == "locomo" or (format == "auto" and _is_locomo(document)):
         yield from _from_locomo(document, numbered)
     else:
-        yield from _from_document(document, source, numbered)
+        yield from _from_document(document, numbered)
 
 
 def select_conversation(path: str | Path, wanted: str, *, format: Format = "auto") -> str:  # noqa: A002
@@ -118,7 +118,8 @@ def parsed_json(text: str, where: str, *, line: int = 1) -> Any:
     try:
         return json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
-        cut = "; it seems to be cut short" if error.pos >= len(text.rstrip()) else ""
+        ends_early = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated")
+        cut = "; it seems to be cut short" if ends_early else ""
         raise ValueError(
             f"{where}, line {line + error.lineno - 1}, column {error.colno}: not JSON ({error.msg}){cut}"
         ) from error
@@ -140,14 +141,19 @@ class _Numbered:
         self._now = utc_now()
 
     def part(
-        self, conversation_id: str, messages: Iterable[Any], where: Callable[[int], str]
+        self, conversation_id: str, messages: Sequence[Any], places: Sequence[str]
     ) -> LoggedConversation:
-        """A part of a conversation; ``where`` tells where its ``n``-th message stands, counted from 0."""
+        """A part of a conversation; ``places`` says where in the file each message stands."""
         checked = []
-        for number, message in enumerate(messages):
+        for message, place in zip(messages, places, strict=True):
             self._counts[conversation_id] += 1
-            checked.append(self._checked(message, self._counts[conversation_id], where(number)))
+            checked.append(self._checked(message, self._counts[conversation_id], place))
         return LoggedConversation(conversation_id, tuple(checked))
+
+    def default_id(self, number: int) -> str:
+        """The id of the ``number``-th conversation without one, counted from 1."""
+        stem = Path(self.name).stem
+        return stem if number == 1 else f"{stem}-{number}"
 
     def _checked(self, message: Any, position: int, where: str) -> dict[str, Any]:
         if not isinstance(message, Mapping):
@@ -163,15 +169,17 @@ class _Numbered:
 
 
 def _is_json_lines(path: Path) -> bool:
-    """Whether the first line that is not blank is a JSON object on its own."""
+    """Whether the first line that is not blank is a JSON object on its own, and others follow."""
     with path.open("rb") as stream:
-        for line in decoded_lines(stream, path.name):
-            if line.strip():
-                try:
-                    return isinstance(json.loads(line), dict)
-                except (ValueError, RecursionError):
-                    return False
-    raise ValueError(f"{path.name} is empty: {EXPECTED}")
+        filled = (line for line in decoded_lines(stream, path.name) if line.strip())
+        first = next(filled, None)
+        if first is None:
+            raise ValueError(f"{path.name} is empty: {EXPECTED}")
+        try:
+            is_object = isinstance(json.loads(first), dict)
+        except (ValueError, RecursionError):
+            return False
+        return is_object and next(filled, None) is not None
 
 
 def _load(path: Path) -> Any:
@@ -182,21 +190,20 @@ def _load(path: Path) -> Any:
 def _from_json_lines(path: Path, numbered: _Numbered) -> Iterator[LoggedConversation]:
     """One message per line, which make one conversation, or one ``{"messages": […]}`` per line."""
     held: list[Any] = []
-    lines: list[int] = []
+    places: list[str] = []
     conversations = 0
     for number, value in _json_lines(path):
         if isinstance(value, dict) and "messages" in value:
             conversations += 1
-            yield from _conversation(value, f"{path.stem}-{conversations}", numbered, f"line {number}")
+            yield from _conversation(value, numbered.default_id(conversations), numbered, f"line {number}")
             continue
         held.append(value)
-        lines.append(number)
+        places.append(f"line {number}")
         if len(held) == PART_MESSAGES:
-            yield numbered.part(path.stem, held, lambda n: f"line {lines[n]}")
-            held.clear()
-            lines.clear()
+            yield numbered.part(path.stem, held, places)
+            held, places = [], []
     if held:
-        yield numbered.part(path.stem, held, lambda n: f"line {lines[n]}")
+        yield numbered.part(path.stem, held, places)
 
 
 def _json_lines(path: Path) -> Iterator[tuple[int, Any]]:
@@ -206,17 +213,18 @@ def _json_lines(path: Path) -> Iterator[tuple[int, Any]]:
                 yield number, parsed_json(line, path.name, line=number)
 
 
-def _from_document(document: Any, path: Path, numbered: _Numbered) -> Iterator[LoggedConversation]:
-    """A list of messages, one ``{"messages": […]}``, or a list of those."""
-    if isinstance(document, Mapping):
-        yield from _conversation(document, path.stem, numbered, "the object")
-    elif isinstance(document, list) and document and "messages" in _mapping(document[0]):
-        for number, value in enumerate(document):
-            yield from _conversation(value, f"{path.stem}-{number + 1}", numbered, f"conversation {number}")
-    elif isinstance(document, list) and document:
-        yield from _parts(path.stem, document, numbered, "")
-    else:
-        raise ValueError(f"{path.name} holds {quoted(document)}: {EXPECTED}")
+def _from_document(document: Any, numbered: _Numbered) -> Iterator[LoggedConversation]:
+    """A list of messages, one ``{"messages": […]}``, a list of those, or a single message."""
+    listed = document if isinstance(document, list) else [document]
+    if not listed or not isinstance(listed[0], Mapping):
+        raise ValueError(f"{numbered.name} holds {quoted(document)}: {EXPECTED}")
+    if "messages" not in listed[0]:
+        if "role" not in listed[0] and "content" not in listed[0]:
+            raise ValueError(f"{numbered.name} begins with {quoted(listed[0])}: {EXPECTED}")
+        yield from _parts(numbered.default_id(1), listed, numbered, "")
+        return
+    for number, value in enumerate(listed):
+        yield from _conversation(value, numbered.default_id(number + 1), numbered, f"conversation {number}")
 
 
 def _conversation(
@@ -233,15 +241,12 @@ def _conversation(
 
 
 def _parts(
-    conversation_id: str, messages: list[Any], numbered: _Numbered, where: str
+    conversation_id: str, messages: Sequence[Any], numbered: _Numbered, where: str
 ) -> Iterator[LoggedConversation]:
     for start in range(0, len(messages), PART_MESSAGES):
         part = messages[start : start + PART_MESSAGES]
-        yield numbered.part(
-            conversation_id,
-            part,
-            lambda n, start=start: f"{where}message {start + n}",  # type: ignore[misc]
-        )
+        places = [f"{where}message {start + place}" for place in range(len(part))]
+        yield numbered.part(conversation_id, part, places)
 
 
 def _is_locomo(document: Any) -> bool:
@@ -256,11 +261,11 @@ def _from_locomo(document: Any, numbered: _Numbered) -> Iterator[LoggedConversat
             raise ValueError(
                 f"{numbered.name}, sample {number}: {quoted(sample)} has no 'conversation'; expected LoCoMo"
             )
-        sample_id = str(sample.get("sample_id") or f"{Path(numbered.name).stem}-{number + 1}")
+        sample_id = str(sample.get("sample_id") or numbered.default_id(number + 1))
         for session in _locomo_sessions(conversation):
             where = f"sample {number}, session_{session}"
             messages = _locomo_messages(conversation, session, f"{numbered.name}, {where}")
-            yield numbered.part(sample_id, messages, lambda n, at=where: f"{at}, turn {n}")  # type: ignore[misc]
+            yield numbered.part(sample_id, messages, [f"{where}, turn {n}" for n in range(len(messages))])
 
 
 def _locomo_sessions(conversation: Mapping[str, Any]) -> list[int]:

@@ -65,7 +65,7 @@ STORY: tuple[Session, ...] = (
             ("Assistant", "Nice to meet you, Maya. What can I do for you?"),
             ("Maya", "Dinner ideas, please. I'm vegetarian and I'm allergic to walnuts."),
             ("Assistant", "Then a mushroom risotto would suit you: no meat, no nuts."),
-            ("Maya", "I love risotto. My brother Jonas cannot eat gluten, so rice is good for both of us."),
+            ("Maya", "I love risotto. And Jonas, my brother, cannot eat gluten, so rice suits us both."),
         ),
         highlighted=2,
     ),

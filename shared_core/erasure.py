@@ -17,6 +17,9 @@ from shared_core.versions import earlier_ids
 
 Embed = Callable[[Sequence[str]], FloatArray]
 
+#: What a memory has from the first message that it came from.
+_OF_FIRST_SOURCE = ("conversation_id", "session_id", "turn", "speaker", "created_at", "metadata")
+
 
 def erase_messages(
     namespace: Namespace, message_ids: Collection[str], *, now: datetime, summary_words: int, embed: Embed
@@ -38,7 +41,7 @@ def erase_messages(
 def delete_memories(namespace: Namespace, memory_ids: Iterable[str], *, now: datetime, embed: Embed) -> int:
     """Remove memories that are not messages, with their earlier versions; returns how many records went."""
     with namespace.use() as index:
-        gone = [gone for one in memory_ids for gone in (*earlier_ids(index, one), one)]
+        gone = list(dict.fromkeys(gone for one in memory_ids for gone in (*earlier_ids(index, one), one)))
         return _apply(namespace, index, unlinked(index, (), gone, now=now), gone, embed)
 
 
@@ -126,8 +129,12 @@ def _without_sources(
         "mention_count": min(memory.mention_count, len(kept)),
         "updated_at": now,
     }
-    if memory.kind == "summary":
-        messages = [index.stored(source) for source in sources if source in index]
-        if messages:
-            changes["text"] = summarise(messages, max_words=summary_words)
+    messages = [index.stored(source) for source in sources if source in index]
+    if messages and memory.kind == "summary":
+        last = messages[-1]
+        changes["text"] = summarise(messages, max_words=summary_words)
+        changes |= {"session_id": last.session_id, "turn": last.turn}
+        changes |= {"created_at": last.created_at, "occurred_at": last.created_at}
+    elif messages and kept[0] > 0:
+        changes |= {name: getattr(messages[0], name) for name in _OF_FIRST_SOURCE}
     return memory.model_copy(update=changes)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from shared_core.index.resident import ResidentIndex
-from shared_core.messages import quoted
+from shared_core.messages import json_object, quoted
 from shared_core.records import CATEGORIES, KINDS, Category, Kind, Record, UtcDatetime
 from shared_core.times import parse_timestamp
 
@@ -68,23 +68,18 @@ class Filters(Record):
         if unknown:
             known = ", ".join(FilterOptions.__annotations__)
             raise ValueError(f"filter {quoted(min(unknown))} is none of {known}")
-        kind = options.get("kind")
-        kinds = default_kinds if kind is None else (kind,) if isinstance(kind, str) else tuple(kind)
-        for one in kinds:
-            if one not in KINDS:
-                raise ValueError(f"kind {quoted(one)} is none of {', '.join(KINDS)}")
         category = options.get("category")
         if category is not None and category not in CATEGORIES:
             raise ValueError(f"category {quoted(category)} is none of {', '.join(CATEGORIES)}")
-        since, until = options.get("since"), options.get("until")
+        metadata = options.get("metadata")
         return cls(
-            kinds=kinds,
+            kinds=_kinds(options.get("kind"), default_kinds),
             category=category,
             conversation_id=conversation_id,
             session_id=options.get("session_id"),
-            since=None if since is None else parse_timestamp(since),
-            until=None if until is None else parse_timestamp(until),
-            metadata=dict(options.get("metadata") or {}),
+            since=_bound("since", options.get("since")),
+            until=_bound("until", options.get("until")),
+            metadata={} if metadata is None else json_object(metadata, "metadata"),
             include_archived=options.get("include_archived", False),
             include_superseded=options.get("include_superseded", False),
         )
@@ -120,3 +115,20 @@ class Filters(Record):
                 held = index.metadata_at(int(row))
                 allowed[row] = all(key in held and held[key] == value for key, value in self.metadata.items())
         return allowed
+
+
+def _kinds(wanted: object, default: tuple[Kind, ...]) -> tuple[Kind, ...]:
+    if wanted is None:
+        return default
+    named = wanted if isinstance(wanted, (tuple, list)) and wanted else (wanted,)
+    for one in named:
+        if one not in KINDS:
+            raise ValueError(f"kind {quoted(one)} is none of {', '.join(KINDS)}")
+    return tuple(named)
+
+
+def _bound(name: str, value: datetime | str | None) -> datetime | None:
+    try:
+        return None if value is None else parse_timestamp(value)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,10 +10,11 @@ import numpy as np
 
 from shared_core.buffer import evictions, starts_session
 from shared_core.embedding.base import Embedder, FloatArray
+from shared_core.errors import ExtractionError
 from shared_core.extraction.schema import Extraction, ExtractionRequest, Extractor
 from shared_core.ids import message_record_id, record_id
 from shared_core.index.resident import BUFFER_TITLE, ResidentIndex
-from shared_core.learning import Learner, Learnt, known_ids, texts_of
+from shared_core.learning import Learner, Learnt, known_ids, texts_of, usable
 from shared_core.messages import quoted
 from shared_core.namespaces import Namespace
 from shared_core.records import AddResult, Memory, Message, Usage
@@ -53,21 +54,31 @@ class Ingestion:
             fresh = _unknown(messages, conversation_id, index)
         usage = Usage(skipped_messages=len(messages) - len(fresh))
         learnt: list[Memory] = []
-        chunk = max(1, self.namespace.batch_limit // RECORDS_PER_MESSAGE)
-        for start in range(0, len(fresh), chunk):
-            part = fresh[start : start + chunk]
-            result = self._add_chunk(part, conversation_id=conversation_id, now=now)
+        size = max(1, self.namespace.batch_limit // RECORDS_PER_MESSAGE)
+        chunks = [fresh[start : start + size] for start in range(0, len(fresh), size)]
+        if self.extractor.is_slow:
+            results = self._learn_slowly(chunks, conversation_id, now)
+        else:
+            results = (self._learn_at_once(chunk, conversation_id, now) for chunk in chunks)
+        for result in results:
             usage += result.usage
             learnt.extend(result.memories)
         return AddResult.of(learnt, usage)
 
-    def _add_chunk(self, messages: Sequence[Message], *, conversation_id: str, now: datetime) -> AddResult:
-        if self.extractor.is_slow:
+    def _learn_slowly(
+        self, chunks: Sequence[Sequence[Message]], conversation_id: str, now: datetime
+    ) -> Iterator[AddResult]:
+        """Store every message first, marked as pending; then learn from them chunk by chunk."""
+        stored: list[list[Memory]] = []
+        for chunk in chunks:
             with self.namespace.use() as index:
-                messages = _unknown(messages, conversation_id, index)
+                messages = _unknown(chunk, conversation_id, index)
                 records = self._records_of(messages, conversation_id, index, now, pending=True)
                 self._write(records, self._embed(record.text for record in records))
-            return self.learn_pending(records, now=now)
+            stored.append(records)
+        return (self.learn_pending(records, now=now) for records in stored)
+
+    def _learn_at_once(self, messages: Sequence[Message], conversation_id: str, now: datetime) -> AddResult:
         with self.namespace.use() as index:
             messages = _unknown(messages, conversation_id, index)
             records = self._records_of(messages, conversation_id, index, now, pending=False)
@@ -94,28 +105,40 @@ class Ingestion:
             cleared = [record.model_copy(update={"pending": False}) for record in records]
             return self._finish(cleared, extraction, index, now)
 
-    def resume(self, *, now: datetime) -> tuple[str, ...]:
-        """Learn from the messages that an interrupted process has left pending; returns their record ids."""
+    def resume(self, *, now: datetime) -> tuple[tuple[str, ...], list[ExtractionError]]:
+        """Learn from the messages that an interrupted process has left pending, conversation by conversation.
+
+        Returns:
+            The record ids of those that were learnt from, and what went wrong with those that stay pending.
+        """
         with self.namespace.use() as index:
             left: dict[str | None, list[Memory]] = {}
             for memory_id in index.pending:
                 message = index.stored(memory_id)
                 left.setdefault(message.conversation_id, []).append(message)
+        resumed: list[str] = []
+        failures: list[ExtractionError] = []
         for messages in left.values():
-            self.learn_pending(sorted(messages, key=lambda message: message.turn or 0), now=now)
-        return tuple(message.id for messages in left.values() for message in messages)
+            try:
+                self.learn_pending(sorted(messages, key=lambda message: message.turn or 0), now=now)
+            except ExtractionError as error:
+                failures.append(error)
+            else:
+                resumed.extend(message.id for message in messages)
+        return tuple(resumed), failures
 
     def _finish(
         self, records: Sequence[Memory], extraction: Extraction, index: ResidentIndex, now: datetime
     ) -> AddResult:
         """Write messages together with what was learnt from them and what the buffer lets go."""
+        extraction = usable(extraction, len(records))
         summaries = self._summaries(records, index, now)
         vectors = _known_vectors([*(record.id for record in records), *known_ids(extraction)], index)
         texts = [*(record.text for record in records), *texts_of(extraction), *(s.text for s in summaries)]
         embedded = self._embed(text for text in texts if text not in vectors)
         vectors.update(embedded)
         learnt = self._learn(records, extraction, index, vectors, now)
-        self._write([*records, *learnt.memories, *summaries], vectors)
+        self._write_learnt(records, [*learnt.memories, *summaries], vectors)
         usage = extraction.usage + Usage(
             embedded_texts=len(embedded),
             added=learnt.added + len(summaries),
@@ -165,10 +188,9 @@ class Ingestion:
 
     def _summaries(self, records: Sequence[Memory], index: ResidentIndex, now: datetime) -> list[Memory]:
         """One summary for each group of messages that leaves the buffer."""
-        new = {record.id for record in records}
         held = index.buffered(records[0].conversation_id or "")
-        buffer = [index.memory_at(row) for row in held if index.id_at(row) not in new]
-        buffer.extend(records)
+        buffer = [index.memory_at(row) for row in held]
+        buffer.extend(record for record in records if record.id not in index)
         sizes = evictions(
             self._token_counts(buffer),
             max_messages=self.settings.buffer_messages,
@@ -192,6 +214,21 @@ class Ingestion:
         """The vector of each text, each computed once."""
         unique = list(dict.fromkeys(texts))
         return dict(zip(unique, self.embedder.embed(unique), strict=True)) if unique else {}
+
+    def _write_learnt(
+        self, records: Sequence[Memory], learnt: Sequence[Memory], vectors: dict[str, FloatArray]
+    ) -> None:
+        """Write messages and what they taught: in one write, if one holds so much.
+
+        Otherwise the messages stay pending until the rest is written, so that nothing is lost in between.
+        """
+        limit = self.namespace.batch_limit
+        if len(records) + len(learnt) > limit:
+            self._write([record.model_copy(update={"pending": True}) for record in records], vectors)
+            for start in range(0, len(learnt), limit):
+                self._write(learnt[start : start + limit], vectors)
+            learnt = ()
+        self._write([*records, *learnt], vectors)
 
     def _write(self, memories: Sequence[Memory], vectors: dict[str, FloatArray]) -> None:
         if memories:
@@ -231,12 +268,12 @@ def _request(records: Sequence[Memory], index: ResidentIndex, now: datetime) -> 
     What our own contexts put into a prompt is left out, so that nothing is learnt from what was learnt.
     """
     conversation_id = records[0].conversation_id or ""
-    new = {record.id for record in records}
+    first_turn = min(record.turn or 0 for record in records)
     conversation = index.conversations.get(conversation_id)
     recent: list[Memory] = []
     summary = ""
     for row in conversation.newest_first() if conversation else ():
-        if index.id_at(row) in new:
+        if index.columns["turn"][row] >= first_turn:
             continue
         covered_by = index.summary_of(index.id_at(row))
         if covered_by is not None:

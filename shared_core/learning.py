@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +15,10 @@ from shared_core.embedding.base import FloatArray
 from shared_core.extraction.schema import ExtractedBubble, ExtractedFact, ExtractedTriplet, Extraction
 from shared_core.ids import fact_id, record_id, triplet_id
 from shared_core.index.resident import ResidentIndex
-from shared_core.records import Connection, Memory
+from shared_core.records import Connection, Memory, Usage
 
 Vectors = Mapping[str, FloatArray]
+Item = TypeVar("Item", ExtractedFact, ExtractedBubble, ExtractedTriplet)
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,33 @@ class Learnt:
     added: int
     updated: int
     repeated: int
+
+
+def usable(extraction: Extraction, message_count: int) -> Extraction:
+    """``extraction`` without the items that say nothing, or that no message says; they count as dropped.
+
+    The sources of the others come in the order of the messages, each once.
+    """
+
+    def cleaned(items: Sequence[Item]) -> tuple[Item, ...]:
+        found = []
+        for item in items:
+            sources = tuple(sorted({place for place in item.sources if 0 <= place < message_count}))
+            if sources and all(word.strip() for word in _words_of(item)):
+                found.append(item.model_copy(update={"sources": sources}))
+        return tuple(found)
+
+    facts, bubbles = cleaned(extraction.facts), cleaned(extraction.bubbles)
+    triplets = cleaned(extraction.triplets)
+    given = len(extraction.facts) + len(extraction.bubbles) + len(extraction.triplets)
+    dropped = Usage(dropped=given - len(facts) - len(bubbles) - len(triplets))
+    return Extraction(facts=facts, bubbles=bubbles, triplets=triplets, usage=extraction.usage + dropped)
+
+
+def _words_of(item: ExtractedFact | ExtractedBubble | ExtractedTriplet) -> tuple[str, ...]:
+    if isinstance(item, ExtractedTriplet):
+        return (item.subject, item.predicate, item.object)
+    return (item.text,)
 
 
 def texts_of(extraction: Extraction) -> list[str]:
@@ -134,7 +163,8 @@ class Learner:
         if known is None and memory_id in self._index:
             known = self._index.stored(memory_id)
         if known is None:
-            self._records[memory_id] = self._record(memory_id, sources, **fields)
+            made = self._record(memory_id, sources, **fields)
+            self._records[memory_id] = made.model_copy(update={"mention_count": len(made.sources)})
             return
         self._repeated += 1
         fresh = [self._messages[i] for i in sources if self._messages[i].id not in known.sources]
@@ -144,7 +174,7 @@ class Learner:
             self._known.add(memory_id)
         self._records[memory_id] = known.model_copy(
             update={
-                "mention_count": known.mention_count + 1,
+                "mention_count": known.mention_count + len(fresh),
                 "sources": (*known.sources, *(message.id for message in fresh)),
                 "source_ids": (*known.source_ids, *(message.message_id or "" for message in fresh)),
                 "updated_at": self._now,
@@ -185,6 +215,7 @@ class Learner:
         if not bubbles or limit == 0:
             return
         rows = self._index.rows_of("bubble", "fact")
+        rows = rows[self._index.columns["current"][rows]]
         old_ids = [self._index.id_at(int(row)) for row in rows]
         new = [memory for memory in self._records.values() if memory.kind in ("bubble", "fact")]
         vectors = np.stack([self._vectors[memory.text] for memory in bubbles])

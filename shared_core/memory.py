@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import wraps
@@ -12,18 +13,27 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from typing_extensions import Self, Unpack
 
-from shared_core.arguments import at_least, conversation_of, moment_of, question_of
+from shared_core.arguments import (
+    at_least,
+    conversation_of,
+    identifier_of,
+    moment_of,
+    question_of,
+    words_or_none,
+)
 from shared_core.context import Context, ContextSources, Rendering, build_context
 from shared_core.embedding.base import Embedder
 from shared_core.erasure import delete_memories, erase_messages
 from shared_core.errors import StoreError
 from shared_core.extraction.schema import Extractor
 from shared_core.filters import SEARCHED_KINDS, FilterOptions, Filters
+from shared_core.gathering import gather
 from shared_core.ingestion import Ingestion
 from shared_core.listing import newest_first
 from shared_core.maintenance import MaintenanceReport, maintain
 from shared_core.messages import MessageLike, parse_messages, quoted, storable
 from shared_core.namespaces import Namespace, NamespacePool, acquire_pool, release_pool, retain_pool
+from shared_core.question import read_question
 from shared_core.records import KINDS, AddResult, Memory
 from shared_core.retrieval import Query, SearchResult, search
 from shared_core.scoring import policy_of
@@ -34,6 +44,8 @@ from shared_core.versions import history, revise
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
+
+logger = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -59,8 +71,8 @@ class ContextMemory:
     """Long-term memory of one namespace: a user, an agent, a team.
 
     Without further settings it needs no key and no network: embedded Chroma in a folder, a bundled
-    embedder, extraction by rules. It may be used from several threads. Each method has an async twin, whose
-    name begins with ``a``, and which runs in a thread.
+    embedder, extraction by rules. It may be used from several threads. What reads or writes has an async
+    twin, whose name begins with ``a``, and which runs in a thread.
 
     Example:
         >>> with ContextMemory("./memory", namespace="alice") as memory:
@@ -90,6 +102,14 @@ class ContextMemory:
         extractor: Extractor | None = None,
         settings: Settings | None = None,
     ) -> None:
+        if settings is not None and not isinstance(settings, Settings):
+            raise ValueError(f"settings {quoted(settings)} is not a Settings: pass Settings(…)")
+        if extractor is not None and not isinstance(extractor, Extractor):
+            raise ValueError(f"extractor {quoted(extractor)} has no name, is_slow and extract: see Extractor")
+        if isinstance(path_or_client, str) and not path_or_client.strip():
+            raise ValueError(
+                f"path_or_client {quoted(path_or_client)} is empty: name a folder, such as './memory'"
+            )
         self.settings = settings or Settings()
         self.namespace = namespace
         self._policy = policy_of(self.settings.scoring)
@@ -149,7 +169,7 @@ class ContextMemory:
         conversation = conversation_of(conversation_id) or DEFAULT_CONVERSATION
         return self._ingestion().add(parsed, conversation_id=conversation, now=moment)
 
-    def update(self, memory_id: str, text: str) -> Memory:
+    def update(self, memory_id: str | int, text: str) -> Memory:
         """Give a memory another text; ``history`` keeps the present one.
 
         Raises:
@@ -158,9 +178,9 @@ class ContextMemory:
         if not isinstance(text, str) or not text.strip():
             raise ValueError(f"text {quoted(text)} is empty; to remove a memory, delete it")
         vector = self._embedder.embed([storable(text, "text")])[0]
-        return revise(self._opened(), memory_id, text, vector, now=utc_now())
+        return revise(self._opened(), identifier_of("memory_id", memory_id), text, vector, now=utc_now())
 
-    def delete(self, memory_id: str) -> bool:
+    def delete(self, memory_id: str | int) -> bool:
         """Remove a memory and its history; a message takes along what was learnt only from it.
 
         Returns:
@@ -168,7 +188,7 @@ class ContextMemory:
         """
         namespace = self._opened()
         with namespace.use() as index:
-            memory = index.get(memory_id)
+            memory = index.get(identifier_of("memory_id", memory_id))
             if memory is None:
                 return False
             if memory.kind == "message":
@@ -180,7 +200,7 @@ class ContextMemory:
     def erase(
         self,
         *,
-        message_id: str | None = None,
+        message_id: str | int | None = None,
         conversation_id: str | int | None = None,
         everything: bool = False,
     ) -> int:
@@ -207,7 +227,7 @@ class ContextMemory:
             if message_id is None:
                 rows = index.conversations[conversation].turns if conversation in index.conversations else ()
                 return self._erase_messages(namespace, [index.id_at(row) for _, row in rows])
-            named = index.messages_named(message_id, conversation)
+            named = index.messages_named(identifier_of("message_id", message_id), conversation)
             if len(named) > 1:
                 raise ValueError(
                     f"message_id {quoted(message_id)} stands in {len(named)} conversations: "
@@ -239,7 +259,9 @@ class ContextMemory:
             now: The present, in case another one is wanted.
         """
         moment = moment_of(now)
-        resumed = self._ingestion().resume(now=moment)
+        resumed, failures = self._ingestion().resume(now=moment)
+        for failure in failures:
+            logger.warning("namespace %r: messages stay pending: %s", self.namespace, failure)
         report = maintain(
             self._opened(),
             now=moment,
@@ -250,8 +272,14 @@ class ContextMemory:
         return report.model_copy(update={"resumed": resumed})
 
     def flush(self) -> None:
-        """Finish what is pending: learn from messages that an interrupted process has left."""
-        self._ingestion().resume(now=utc_now())
+        """Finish what is pending: learn from messages that an interrupted process has left.
+
+        Raises:
+            ExtractionError: If the extractor failed again; what it failed at stays pending.
+        """
+        _, failures = self._ingestion().resume(now=utc_now())
+        if failures:
+            raise failures[0]
 
     # -- reading -----------------------------------------------------------------------------------------
 
@@ -277,15 +305,16 @@ class ContextMemory:
         Raises:
             ValueError: If the query is blank, the limit below 1, or a filter unknown.
         """
-        asked = question_of(query)
+        asked, most, moment = question_of(query), at_least(1, "limit", limit), moment_of(now)
         chosen = Filters.of(
             filters, conversation_id=conversation_of(conversation_id), default_kinds=SEARCHED_KINDS
         )
-        plan = Query(
-            asked, self._embedder.embed_query(asked), chosen, at_least(1, "limit", limit), moment_of(now)
-        )
-        with self._opened().use() as index:
-            hits = search(index, plan, self._policy)
+        namespace = self._opened()
+        with namespace.use() as index:
+            question = read_question(asked, names=index.names, now=moment)
+        vector = self._embedder.embed_query(question.subject)
+        with namespace.use(catch_up=False) as index:
+            hits = search(index, Query(question, vector, chosen, most, moment), self._policy)
         return SearchResult(query=query, results=list(hits))
 
     def context(
@@ -319,31 +348,17 @@ class ContextMemory:
     def _context_sources(
         self, query: str | None, conversation_id: str | None, now: datetime
     ) -> ContextSources:
-        with self._opened().use() as index:
-            recent: list[Memory] = []
-            summaries: list[Memory] = []
-            if conversation_id is not None:
-                recent = [index.memory_at(row) for row in index.buffered(conversation_id)]
-                summaries = [index.memory_at(row) for row in index.summaries_of(conversation_id)]
-            core = [index.memory_at(int(row)) for row in index.rows_of("block")]
-            found = self.search(query, limit=CONTEXT_CANDIDATES, now=now).results if query is not None else []
-        facts = [hit.record for hit in found if hit.record.kind in ("fact", "triplet")]
-        episodes = [hit.record for hit in found if hit.record.kind in ("message", "bubble")]
-        return ContextSources(
-            core=tuple(core),
-            working=(),
-            summaries=tuple(summaries),
-            facts=tuple(facts),
-            episodes=tuple(episodes),
-            recent=tuple(recent),
-        )
+        found = self.search(query, limit=CONTEXT_CANDIDATES, now=now).results if query is not None else []
+        with self._opened().use(catch_up=query is None) as index:
+            return gather(index, (hit.record for hit in found), conversation_id=conversation_id)
 
-    def get(self, memory_id: str) -> Memory | None:
+    def get(self, memory_id: str | int) -> Memory | None:
         """The memory of that id, or the message that was added with it; None if there is none."""
+        wanted = identifier_of("memory_id", memory_id)
         with self._opened().use() as index:
-            found = index.get(memory_id)
+            found = index.get(wanted)
             if found is None:
-                named = index.messages_named(memory_id)
+                named = index.messages_named(wanted)
                 found = index.get(named[0]) if len(named) == 1 else None
             return found
 
@@ -372,16 +387,14 @@ class ContextMemory:
         """
         chosen = Filters.of(filters, conversation_id=conversation_of(conversation_id), default_kinds=KINDS)
         size = at_least(1, "limit", limit)
-        start = at_least(0, "offset", offset)
+        start, wanted = at_least(0, "offset", offset), words_or_none("contains", contains)
         with self._opened().use() as index:
-            return newest_first(
-                index, chosen, contains=contains, limit=size, offset=start, now=moment_of(now)
-            )
+            return newest_first(index, chosen, contains=wanted, limit=size, offset=start, now=moment_of(now))
 
-    def history(self, memory_id: str) -> Sequence[Memory]:
+    def history(self, memory_id: str | int) -> Sequence[Memory]:
         """Every version of a memory, oldest first, the current one last; empty if there is no such memory."""
         with self._opened().use() as index:
-            return history(index, memory_id)
+            return history(index, identifier_of("memory_id", memory_id))
 
     # -- life --------------------------------------------------------------------------------------------
 

@@ -55,7 +55,7 @@ def parse_messages(
     if isinstance(messages, (str, bytes)) or not isinstance(messages, (Message, Iterable)):
         raise ValueError(f"messages is {quoted(messages)}: pass [{{'role': 'user', 'content': …}}] instead")
     listed = [messages] if isinstance(messages, (Mapping, Message)) else list(messages)
-    common = _json_object(metadata, "metadata") if metadata is not None else {}
+    common = json_object(metadata, "metadata") if metadata is not None else {}
     parsed = []
     for position, message in enumerate(listed):
         try:
@@ -77,7 +77,7 @@ def _parse(message: MessageLike, *, now: datetime, common: dict[str, Any]) -> Me
         for key, value in message.items()
         if key not in OWN_KEYS and value is not None and key != "parts"
     }
-    own = _json_object(message.get("metadata") or {}, "metadata")
+    own = json_object(message.get("metadata") or {}, "metadata")
     timestamp = message.get("timestamp")
     return Message(
         id=_identifier(message.get("id")),
@@ -85,7 +85,7 @@ def _parse(message: MessageLike, *, now: datetime, common: dict[str, Any]) -> Me
         content=content,
         name=_name(message.get("name")),
         timestamp=now if timestamp is None else parse_timestamp(timestamp),
-        metadata={**common, **_json_object(extra, "message"), **noted, **own},
+        metadata={**common, **json_object(extra, "message"), **noted, **own},
     )
 
 
@@ -96,7 +96,7 @@ def _checked(message: Message, common: dict[str, Any]) -> Message:
         "id": _identifier(message.id),
         "name": _name(message.name),
         "content": content,
-        "metadata": {**common, **_json_object(message.metadata, "metadata")},
+        "metadata": {**common, **json_object(message.metadata, "metadata")},
     }
     return message.model_copy(update=changes)
 
@@ -187,7 +187,7 @@ def _description(noted: Mapping[str, Any], message: Mapping[str, Any]) -> str:
     return " ".join(words)
 
 
-def _json_object(value: object, label: str) -> dict[str, Any]:
+def json_object(value: object, label: str) -> dict[str, Any]:
     """A copy of ``value`` that is plain JSON.
 
     Raises:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shared_core.errors import EmbedderMismatchError
 from shared_core.index.resident import ResidentIndex
 from shared_core.stores.base import Change, Collection, Store
 
@@ -22,9 +23,11 @@ class Namespace:
 
     Args:
         collection: Its records.
+        embedder_name: What their vectors were made with.
     """
 
-    def __init__(self, collection: Collection) -> None:
+    def __init__(self, collection: Collection, *, embedder_name: str) -> None:
+        self.embedder_name = embedder_name
         self._collection = collection
         self._lock = threading.RLock()
         self._index: ResidentIndex | None = None
@@ -36,13 +39,17 @@ class Namespace:
         return self._collection.batch_limit
 
     @contextmanager
-    def use(self) -> Iterator[ResidentIndex]:
-        """The index, up to date with every finished write, and nobody else's meanwhile."""
+    def use(self, *, catch_up: bool = True) -> Iterator[ResidentIndex]:
+        """The index, up to date with every finished write, and nobody else's meanwhile.
+
+        Args:
+            catch_up: Whether to look for what other processes have written.
+        """
         with self._lock:
             self.used_at = time.monotonic()
             if self._index is None:
                 self._index = self._load()
-            else:
+            elif catch_up:
                 self._catch_up(self._index)
             yield self._index
 
@@ -55,15 +62,12 @@ class Namespace:
         with self._lock:
             index = self._index
             assert index is not None, "apply is for inside use()"
-            try:
+            with self._whole_or_dropped():
                 payloads = self._collection.apply(change)
-            except BaseException:
-                self._index = None
-                raise
-            index.put_all(change.puts, payloads, change.vectors)
-            for memory_id in change.deletes:
-                index.remove(memory_id)
-            self._index = index.compacted()
+                index.put_all(change.puts, payloads, change.vectors)
+                for memory_id in change.deletes:
+                    index.remove(memory_id)
+                self._index = index.compacted()
 
     def drop_index(self) -> None:
         """Forget the index; the next use builds it again."""
@@ -77,14 +81,24 @@ class Namespace:
         return index
 
     def _catch_up(self, index: ResidentIndex) -> None:
-        update = self._collection.updates()
-        if update is None:
-            return
-        index.put_all(update.batch.memories, update.batch.payloads, update.batch.vectors)
-        if update.ids is not None:
-            for memory_id in set(index) - update.ids:
-                index.remove(memory_id)
-        self._index = index.compacted()
+        with self._whole_or_dropped():
+            update = self._collection.updates()
+            if update is None:
+                return
+            index.put_all(update.batch.memories, update.batch.payloads, update.batch.vectors)
+            if update.ids is not None:
+                for memory_id in set(index) - update.ids:
+                    index.remove(memory_id)
+            self._index = index.compacted()
+
+    @contextmanager
+    def _whole_or_dropped(self) -> Iterator[None]:
+        """Drop the index if the block fails: a change that it missed would not be told again."""
+        try:
+            yield
+        except BaseException:
+            self._index = None
+            raise
 
 
 class NamespacePool:
@@ -107,10 +121,15 @@ class NamespacePool:
     def open(self, name: str, embedder: Embedder) -> Namespace:
         """The namespace of that name; the same object for as long as it is in use."""
         with self._lock:
-            namespace = self._open.get(name)
+            namespace = self._open.get(name) if isinstance(name, str) else None
             if namespace is None:
                 collection = self.store.open(name, embedder_name=embedder.name, dimension=embedder.dimension)
-                namespace = self._open[name] = Namespace(collection)
+                namespace = self._open[name] = Namespace(collection, embedder_name=embedder.name)
+            elif namespace.embedder_name != embedder.name:
+                raise EmbedderMismatchError(
+                    f"namespace {name!r} is open with embedder {namespace.embedder_name!r}, "
+                    f"not {embedder.name!r}: give both memories the same"
+                )
             self._open.move_to_end(name)
             idle = self._idle(keep=namespace)
         for other in idle:

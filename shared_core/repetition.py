@@ -56,8 +56,17 @@ class Shown:
     def _covers(self, memory: Memory, name: _Name) -> bool:
         if name not in self._words_about:
             return False
-        words = _words(memory.text)
-        return len(words & self._words_about[name]) >= COVERED * len(words)
+        return _has_most(self._words_about[name], memory.text)
+
+
+def says_most_of(text: str, message: str) -> bool:
+    """Whether ``text`` has most of the words of ``message``: little is lost where it stands for it."""
+    return _has_most(_words(text), message)
+
+
+def _has_most(words: set[str], message: str) -> bool:
+    wanted = _words(message)
+    return len(wanted & words) >= COVERED * len(wanted)
 
 
 def _names(message: Memory) -> list[_Name]:

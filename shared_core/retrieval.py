@@ -13,8 +13,9 @@ from pydantic import Field
 
 from shared_core.embedding.base import FloatArray
 from shared_core.filters import Filters
-from shared_core.index.resident import ResidentIndex
-from shared_core.records import HIT_TYPES, KINDS, HitType, Memory, Record, UtcDatetime
+from shared_core.index.resident import SUMMARY, ResidentIndex
+from shared_core.question import Question
+from shared_core.records import HIT_TYPES, HitType, Memory, Record, UtcDatetime
 from shared_core.relevance import Relevance, relevance_of
 from shared_core.scoring import Column, ScoringPolicy, Signals
 from shared_core.times import SECONDS_PER_DAY
@@ -23,7 +24,6 @@ Rows = NDArray[np.intp]
 
 #: Rows sorted at first, for each hit that is wanted: several may come from one message.
 OVERSAMPLING = 8
-SUMMARY = KINDS.index("summary")
 #: A connected bubble counts for this share of the hit that it is connected to, per unit of similarity.
 CONNECTED_SHARE = 0.5
 
@@ -91,14 +91,14 @@ class Query:
     """A question, ready to be asked of an index.
 
     Attributes:
-        text: As asked.
-        vector: Its embedding, ``float32 [dimension]``.
+        question: As read against the speakers of the index.
+        vector: The embedding of its subject, ``float32 [dimension]``.
         filters: What may be returned.
         limit: Most hits.
         now: What ages count from.
     """
 
-    text: str
+    question: Question
     vector: FloatArray
     filters: Filters
     limit: int
@@ -112,30 +112,27 @@ def search(index: ResidentIndex, query: Query, policy: ScoringPolicy) -> tuple[S
     scores best is returned, once. Places that are left go to the connected bubbles of what was found.
     """
     allowed = query.filters.mask(index, query.now)
-    relevance = relevance_of(index, query.text, query.vector)
-    rows = np.flatnonzero(allowed & (relevance.total > 0.0))
-    if not len(rows):
-        return ()
-    signals = _signals(index, relevance, rows, query.now)
-    components = policy.components(signals)
+    relevance = relevance_of(
+        index, query.question, query.vector, allowed, everything=not policy.follows_relevance
+    )
+    rows = relevance.rows
+    components = policy.components(_signals(index, relevance, query.now))
     scores = policy.score(components)
     hits = []
     for position in _distinct(index, rows, scores, limit=query.limit):
-        row = int(rows[position])
         factors = {name: float(column[position]) for name, column in components.items()}
-        hits.append(_hit(index.memory_at(row), float(scores[position]), factors))
+        hits.append(_hit(index.memory_at(int(rows[position])), float(scores[position]), factors))
     return (*hits, *_connected(index, hits, allowed, limit=query.limit - len(hits)))
 
 
-def _signals(index: ResidentIndex, relevance: Relevance, rows: Rows, now: datetime) -> Signals:
-    columns = index.columns
-    age_days = np.maximum(0.0, (now.timestamp() - columns["dated"][rows]) / SECONDS_PER_DAY)
+def _signals(index: ResidentIndex, relevance: Relevance, now: datetime) -> Signals:
+    columns, rows = index.columns, relevance.rows
     return Signals(
-        relevance=relevance.total[rows].astype(np.float64),
-        similarity=np.clip(relevance.similarity[rows], 0.0, 1.0).astype(np.float64),
-        age_days=age_days,
+        relevance=relevance.total,
+        similarity=np.clip(relevance.similarity, 0.0, 1.0).astype(np.float64),
+        age_days=np.maximum(0.0, (now.timestamp() - columns["dated"][rows]) / SECONDS_PER_DAY),
         decays=columns["decays"][rows].astype(np.float64),
-        importance=columns["importance"][rows].astype(np.float64),
+        importance=columns["importance"][rows],
         mention_count=columns["mentions"][rows].astype(np.float64),
         in_working_memory=np.zeros(len(rows)),
     )

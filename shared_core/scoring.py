@@ -54,7 +54,17 @@ class Signals:
 
 @runtime_checkable
 class ScoringPolicy(Protocol):
-    """How a search weighs relevance, age, importance and repetition."""
+    """How a search weighs relevance, age, importance and repetition.
+
+    Attributes:
+        follows_relevance: Whether relevance decides the order but for small changes, so that the memories
+            that fit the question best are all that need scoring. Otherwise every memory is scored.
+    """
+
+    @property
+    def follows_relevance(self) -> bool:
+        """See above."""
+        ...
 
     def components(self, signals: Signals) -> dict[str, Column]:
         """The factors of the score by name, each ``float64 [n]``."""
@@ -71,6 +81,11 @@ class ContextMemoryPolicy:
 
     rate_per_day: float = CONTEXTMEMORY_RATE_PER_DAY
 
+    @property
+    def follows_relevance(self) -> bool:
+        """No: similarity and the rest decide."""
+        return False
+
     def components(self, signals: Signals) -> dict[str, Column]:
         """``similarity``, ``importance``, ``recency``."""
         recency = exponential_recency(signals.age_days * signals.decays, rate_per_day=self.rate_per_day)
@@ -86,6 +101,11 @@ class MemoriaPolicy:
     """Similarity × e^(−0.02·minutes), for memories of every kind (seed 002)."""
 
     rate_per_minute: float = MEMORIA_RATE_PER_MINUTE
+
+    @property
+    def follows_relevance(self) -> bool:
+        """No: similarity and the rest decide."""
+        return False
 
     def components(self, signals: Signals) -> dict[str, Column]:
         """``similarity``, ``recency``."""
@@ -106,6 +126,11 @@ class WebMcpPolicy:
     similarity_weight: float = 0.4
     working_memory_weight: float = 0.1
     rate_per_day: float = WEBMCP_RATE_PER_DAY
+
+    @property
+    def follows_relevance(self) -> bool:
+        """No: similarity and the rest decide."""
+        return False
 
     def components(self, signals: Signals) -> dict[str, Column]:
         """``recency``, ``frequency``, ``similarity``, ``working_memory``."""
@@ -142,6 +167,11 @@ class BalancedPolicy:
     recency_bound: float = 0.04
     importance_bound: float = 0.04
     frequency_bound: float = 0.02
+
+    @property
+    def follows_relevance(self) -> bool:
+        """Yes: age, importance and repetition move it within bounds."""
+        return True
 
     def components(self, signals: Signals) -> dict[str, Column]:
         """``relevance``, ``recency``, ``importance``, ``frequency``, each 0 to 1."""

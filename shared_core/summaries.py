@@ -6,9 +6,10 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 
 from shared_core.extraction.sentences import sentences
-from shared_core.index.lexical import terms_of
+from shared_core.index.words import terms_of
 from shared_core.records import Memory
 
 #: A sentence of fewer stems says too little to stand in a summary.
@@ -44,11 +45,17 @@ def summarise(messages: Sequence[Memory], *, max_words: int) -> str:
     weights = {term: math.log1p(count) for term, count in counts.items()}
     chosen: list[_Candidate] = []
     words_left = max_words
-    while candidates:
-        best = max(candidates, key=lambda c: (_gain(c, weights), -c.order))
-        candidates.remove(best)
+    ranked = [(-_gain(candidate, weights), candidate.order) for candidate in candidates]
+    heapify(ranked)
+    while ranked and words_left > 0:
+        _, order = heappop(ranked)
+        best = candidates[order]
         length = len(best.line.split())
         if length > words_left:
+            continue
+        rank = (-_gain(best, weights), order)  # weights only fall, so that an older rank was never too low
+        if ranked and rank > ranked[0]:
+            heappush(ranked, rank)
             continue
         chosen.append(best)
         words_left -= length

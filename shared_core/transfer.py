@@ -17,11 +17,10 @@ from shared_core.chat_logs import parsed_json
 from shared_core.embedding.base import Embedder, FloatArray
 from shared_core.ids import message_record_id
 from shared_core.index.resident import ResidentIndex
-from shared_core.messages import quoted
+from shared_core.messages import quoted, storable
 from shared_core.namespaces import Namespace
 from shared_core.records import Memory, Record
 from shared_core.stores.base import SCHEMA_VERSION, Change
-from shared_core.stores.codec import encode
 from shared_core.stores.head import Head
 
 if TYPE_CHECKING:
@@ -260,7 +259,7 @@ def _header(line: str, where: str) -> Header:
                 "upgrade contextmemory-chroma"
             )
     try:
-        return Header.model_validate(fields)
+        return Header.model_validate(fields, strict=True)
     except ValidationError as error:
         raise ValueError(f"{where}: {_first_problem(error)}; {expected}, not {quoted(line)}") from error
 
@@ -276,6 +275,7 @@ def _record(
         raise ValueError(f"{where}: a second header; import one export at a time")
     packed = fields.pop("vector", None)
     try:
+        storable(json.dumps(fields, ensure_ascii=False, allow_nan=False), "the record")
         memory = Memory.model_validate(fields)
         _check(memory)
     except ValidationError as error:
@@ -286,11 +286,9 @@ def _record(
 
 
 def _check(memory: Memory) -> None:
-    """Refuse what no memory of ours looks like, and no store could keep."""
+    """Refuse what no memory of ours looks like."""
     if not memory.text.strip() or not memory.id.strip() or memory.id == Head.ID:
         raise ValueError("it needs a text and an id of its own")
-    json.dumps(memory.metadata, allow_nan=False)
-    encode(memory)
     if memory.kind == "message":
         if None in (memory.conversation_id, memory.message_id, memory.role, memory.turn):
             raise ValueError("a message needs conversation_id, message_id, role and turn")

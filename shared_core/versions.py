@@ -57,7 +57,10 @@ def _split(index: ResidentIndex, memory: Memory, text: str, *, now: datetime) ->
             "updated_at": now,
         }
     )
-    return memory.model_copy(update={"text": text, "updated_at": now}), earlier
+    changes: dict[str, object] = {"text": text, "updated_at": now}
+    if memory.kind == "fact":  # what it said as a triplet was the old text
+        changes |= {"subject": None, "predicate": None, "object": None}
+    return memory.model_copy(update=changes), earlier
 
 
 def earlier_ids(index: ResidentIndex, memory_id: str) -> list[str]:

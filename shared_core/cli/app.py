@@ -75,6 +75,8 @@ def _run(arguments: list[str]) -> int:
     try:
         code = app(args=arguments or ["--help"], prog_name="contextmemory", standalone_mode=False)
         sys.stdout.flush()
+        if code == INTERRUPTED:  # as newer versions of typer tell of Ctrl-C
+            raise KeyboardInterrupt
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left in the buffer
         return BROKEN_PIPE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -62,7 +63,9 @@ def _show_context(answers: Answers) -> None:
         show(panel(answers.dinner.text, title="context", subtitle=spent))
         return
     for line in answers.dinner.text.split("\n"):
-        write_line(printable(f"  {line}".rstrip()))
+        folded = textwrap.wrap(printable(line), WIDTH, initial_indent="  ", subsequent_indent="    ")
+        for part in folded or [""]:
+            write_line(part)
     write_line(f"({spent})")
 
 

@@ -44,7 +44,7 @@ def ingest(
         usage, facts, moments = _add(memory, parts, total, advance)
     known = f", {usage.skipped_messages} known already" if usage.skipped_messages else ""
     write_line(
-        f"{total} messages of {_counted(len(ids), 'conversation')}{known}: "
+        f"{_counted(total, 'message')} of {_counted(len(ids), 'conversation')}{known}: "
         f"{_counted(facts, 'new fact')}, {_counted(moments, 'new moment')}"
     )
 

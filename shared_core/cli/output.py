@@ -27,7 +27,7 @@ _UNPRINTABLE_IN_JSON = re.compile(f"[{_HIDDEN}]")
 
 
 def printable(text: str) -> str:
-    """``text`` on one line, with what a terminal would obey or hide as an escape, such as a tab as ``backslash t``."""
+    """``text`` on one line, with what a terminal would obey or hide shown as an escape."""
     return _UNPRINTABLE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 

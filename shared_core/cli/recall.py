@@ -63,7 +63,8 @@ def search(
 
 def hit_row(hit: SearchHit) -> tuple[str, str, str, str, str]:
     """A hit as cells: score, type, day, the messages that it came from, text."""
-    return (f"{hit.score:.3f}", hit.type, _day(hit.occurred_at), sources_cell(hit.source_ids), hit.memory)
+    when, sources = _day(hit.occurred_at), sources_cell(hit.source_ids)
+    return (f"{hit.score:.3f}", hit.type, when, sources, _spoken(hit.record))
 
 
 def sources_cell(source_ids: Sequence[str]) -> str:
@@ -75,7 +76,10 @@ def sources_cell(source_ids: Sequence[str]) -> str:
 def context(
     query: Annotated[str, typer.Argument(help="The question that the prompt is about.")],
     budget: Annotated[int, typer.Option("--budget", "-b", help="Most tokens.")] = 2_000,
-    conversation_id: ConversationOption = None,
+    conversation_id: Annotated[
+        str | None,
+        typer.Option("--conversation-id", "-c", help="The conversation whose latest messages go along."),
+    ] = None,
     model: Annotated[str | None, typer.Option("--model", help="Count tokens as this model does.")] = None,
     compact: Annotated[bool, typer.Option("--compact", help="A terser layout.")] = False,
     as_json: JsonOption = False,
@@ -133,8 +137,12 @@ def list_memories(
 
 
 def _memory_row(memory: Memory) -> tuple[str, str, str, str, str]:
-    text = f"{memory.speaker}: {memory.text}" if memory.kind == "message" else memory.text
-    return (memory.id, memory.kind, memory.category or "", _day(memory.dated), text)
+    return (memory.id, memory.kind, memory.category or "", _day(memory.dated), _spoken(memory))
+
+
+def _spoken(memory: Memory) -> str:
+    """The text, after the name of who said it."""
+    return f"{memory.speaker}: {memory.text}" if memory.kind == "message" else memory.text
 
 
 def _hit_json(hit: SearchHit) -> dict[str, Any]:

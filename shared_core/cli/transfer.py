@@ -54,6 +54,8 @@ def _sink(file: Path) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
+    if not file.parent.is_dir():
+        raise ValueError(f"there is no folder {str(file.parent)!r} for {file.name!r}")
     unfinished = file.with_name(f"{file.name}.{os.getpid()}.part")
     try:
         with unfinished.open("xb") as stream:

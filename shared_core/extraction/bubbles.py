@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from shared_core.extraction.clauses import is_name
+from shared_core.extraction.agreement import is_past
 from shared_core.extraction.dates import DatePhrase, find_date, may_name_date
+from shared_core.extraction.expressions import Expression
 from shared_core.extraction.sentences import Sentence
-from shared_core.extraction.third_person import in_third_person, is_past, omitted_subject
+from shared_core.extraction.subjects import is_name
+from shared_core.extraction.tenses import has_past, has_perfect, is_doing, is_lasting
+from shared_core.extraction.third_person import in_third_person, omitted_subject
 from shared_core.extraction.vocabulary import (
     FEELINGS,
     FIRST_PERSON,
     HEDGES,
-    IRREGULAR_PARTICIPLES,
     LIFE_EVENTS,
-    NOT_DOING,
     STOPS,
 )
 
@@ -43,7 +43,7 @@ MAX_UNTOLD_WORDS = 2
 #: A sentence that goes on about a moment ("It was great!") is joined to it, up to this length.
 MAX_JOINED_CHARS = 300
 
-_PLAN = re.compile(
+_PLAN = Expression(
     r"\b(?:(?:am|are|is|'m|'re|'s) (?:\w+ )?(?:going to|planning|about to|off "
     r"to|flying|travell?ing|moving|leaving|heading|visiting|getting married|starting)|"
     r"gonna"
@@ -52,39 +52,28 @@ _PLAN = re.compile(
     r"|(?:have|has|got) (?:an?|my|our) (?:[\w-]+ ){0,2}(?:interview|appointment|"
     r"meeting|exam|flight|deadline|date|trip|party|wedding|concert|game|test|class|"
     r"call|surgery|checkup|check-up|show|race|match|presentation))\b",
-    re.IGNORECASE,
+    ignore_case=True,
 )
-_DOING = re.compile(
-    r"\b(?:i'm|im|i am|we're|we are|i've been|we've been|i have been|we have been) "
-    r"(?:(?:also|now|currently|still|just|really|actually|always) ){0,2}(?P<verb>[a-z]+ing)\b",
-    re.IGNORECASE,
-)
-_PERFECT = re.compile(
-    r"\b(?:i've|we've|i have|we have|has|have|he's|she's|they've) (?:(?:just|finally|"
-    r"already|recently|also|always|really|even) ){0,2}(?P<verb>[a-z]+)\b",
-    re.IGNORECASE,
-)
-_UNREAL = re.compile(
+_UNREAL = Expression(
     r"^(?:if|imagine|suppose|pretend|what if|unless)\b|\b(?:i|we) (?:wish|would|"
     r"could|might)\b|\b(?:i'd|we'd) (?:love|like|be|rather|prefer|go|have)\b|\bwould've\b|"
     r"\bwould have\b|\bif i (?:were|was|had)\b",
-    re.IGNORECASE,
+    ignore_case=True,
 )
-_ADDRESS = re.compile(
-    r"^(?:(?:thanks|thank you|congrats|congratulations|sorry|glad|happy|good luck|"
-    r"take care|bye|see you|talk to you|sounds|welcome)\b|(?:i'm|i am) (?:so |"
-    r"really |very )?(?:glad|happy|sorry|sure|proud of you|excited for you|here "
-    r"for you)\b.{0,24}\b(?:you|your|that)\b)",
-    re.IGNORECASE,
+_ADDRESS = Expression(
+    r"^(?:(?:thanks|thank you|congrats|congratulations|sorry|glad|happy|good (?:luck|night|morning|evening)"
+    r"|take care|bye|see you|talk to you|sounds|welcome)\b|(?:i'm|i am) (?:so |really |very )?"
+    r"(?:glad|happy|sorry|sure|proud of you|excited for you|here for you)\b.{0,24}\b(?:you|your|that)\b)",
+    ignore_case=True,
 )
-_FIRST_NAME = re.compile(
+_FIRST_NAME = Expression(
     r"^(?:[A-Z][\w-]+(?: and [A-Z][\w-]+)?|(?:My|Our|The) [\w' -]{2,40}?) (?:\w+ly )?(?P<verb>[a-z]+)\b"
 )
-_PROMISE = re.compile(
+_PROMISE = Expression(
     r"\b(?:let you know|keep you|keep (?:that|it|this) (?:in mind|up)|make sure|"
     r"send you|share (?:it|them|more)|check (?:it|that|them|this) out|definitely|"
     r"look into)\b",
-    re.IGNORECASE,
+    ignore_case=True,
 )
 _IMPERATIVES = frozenset(
     "let let's lets check keep look don't take try please stop remember make "
@@ -104,37 +93,11 @@ _PLAN_CUES = frozenset(
     "tonight upcoming got".split()
 )
 _PLAN_WORDS = frozenset("going gonna planning forward i'll we'll have".split())
-_HAVE = frozenset("i've we've have has he's she's they've".split())
+#: A sentence that begins so points to the one before it.
 _DANGLES = frozenset(
-    {
-        "it",
-        "they",
-        "that",
-        "this",
-        "he",
-        "she",
-        "those",
-        "these",
-        "it's",
-        "that's",
-        "they're",
-        "he's",
-        "she's",
-        "there",
-    }
+    "it they that this he she those these it's that's they're he's she's there gives makes "
+    "keeps helps reminds feels looks sounds means".split()
 )
-_STATIVE = frozenset(
-    "is are am be i'm we're you're he's she's they're it's that's so very really a an named called".split()
-)
-#: "I've got a dog" is a possession.
-_HAVING = frozenset({("have", "got"), ("i've", "got"), ("we've", "got"), ("has", "got")})
-#: After these a verb that looks past ("put", "let", "read") is in its base form.
-_BEFORE_BASE = frozenset(
-    "to can can't cannot will won't would wouldn't could couldn't should shouldn't "
-    "might must may don't doesn't didn't do does "
-    "did i'll we'll you'll they'll let let's please gonna".split()
-)
-_SAID_NOTHING = frozenset("named called wondering bet guessed".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +125,7 @@ def find_bubbles(
     may_join = False
     for sentence, known in zip(sentences, (*facts, *("",) * (len(sentences) - len(facts))), strict=True):
         bubble = _bubble(sentence, speaker, said_at)
-        if bubble is not None and known and _echoes(sentence, known):
+        if bubble is not None and known and _echoes(sentence, known, is_dated=bubble.occurred_at is not None):
             bubble = None
         dangles = sentence.words[:1] != () and sentence.words[0] in _DANGLES
         if may_join and found and dangles and _joins(sentence, found[-1]):
@@ -182,12 +145,12 @@ def find_bubbles(
     return found
 
 
-def _echoes(sentence: Sentence, known: str) -> bool:
-    """Whether a sentence without a verb in the past says little more than the facts taken from it."""
-    if _has_past(sentence.words):
-        return False
+def _echoes(sentence: Sentence, known: str, *, is_dated: bool) -> bool:
+    """Whether a sentence says little more than its facts: what is past in it, they say too, and not when."""
     content = {word for word in sentence.vocabulary if word not in STOPS and not word[0].isdigit()}
     told = {word.strip(".,'").lower() for word in known.replace("'s", " ").split()}
+    if has_past(tuple(word for word in sentence.words if is_dated or word not in told)):
+        return False
     return len(content - told) <= MAX_UNTOLD_WORDS
 
 
@@ -212,9 +175,7 @@ def _bubble(sentence: Sentence, speaker: str, said_at: datetime) -> Bubble | Non
     is_future = not _PLAN_CUES.isdisjoint(sentence.vocabulary) and _PLAN.search(sentence.text) is not None
     date = None
     if may_name_date(sentence.vocabulary):
-        date = find_date(
-            sentence.text, said_at, is_future=not _has_past(words) and not _has_perfect(sentence)
-        )
+        date = find_date(sentence.text, said_at, is_future=not has_past(words) and not has_perfect(sentence))
     if is_future and date is None and _PROMISE.search(sentence.text):
         return None
     confidence = _confidence(sentence, date, is_future)
@@ -234,7 +195,9 @@ def _confidence(sentence: Sentence, date: DatePhrase | None, is_future: bool) ->
     words, text = sentence.words, sentence.text
     is_own = not FIRST_PERSON.isdisjoint(sentence.vocabulary)
     confidence: float | None = None
-    is_event = is_own and (_has_past(words) or _is_doing(text) or _has_perfect(sentence))
+    if is_lasting(sentence) and date is None:
+        return None
+    is_event = is_own and (has_past(words) or is_doing(text) or has_perfect(sentence))
     is_planned = is_own and is_future and (date is not None or _is_plan(words))
     if is_event or is_planned or omitted_subject(words) is not None:
         confidence = CONFIDENCE
@@ -247,36 +210,6 @@ def _confidence(sentence: Sentence, date: DatePhrase | None, is_future: bool) ->
 
 def _is_plan(words: tuple[str, ...]) -> bool:
     return not _PLAN_WORDS.isdisjoint(words)
-
-
-def _has_past(words: tuple[str, ...]) -> bool:
-    """Whether something happened: a verb in the past that is neither "is called" nor "used to"."""
-    for before, word, after in zip(("", *words[:-1]), words, (*words[1:], ""), strict=True):
-        if (
-            is_past(word)
-            and before not in _STATIVE
-            and before not in _BEFORE_BASE
-            and word not in _SAID_NOTHING
-            and (before, word) not in _HAVING
-            and (word, after) != ("used", "to")
-        ):
-            return True
-    return False
-
-
-def _is_doing(text: str) -> bool:
-    match = _DOING.search(text) if "ing" in text else None
-    return match is not None and match["verb"].lower() not in NOT_DOING
-
-
-def _has_perfect(sentence: Sentence) -> bool:
-    if _HAVE.isdisjoint(sentence.vocabulary):
-        return False
-    match = _PERFECT.search(sentence.text)
-    if match is None:
-        return False
-    verb = match["verb"].lower()
-    return verb != "got" and (verb in IRREGULAR_PARTICIPLES or is_past(verb))
 
 
 def _is_about_other(text: str) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from shared_core.extraction.patterns import ObjectKind
+from shared_core.extraction.expressions import Expression
+from shared_core.extraction.patterns.pattern import ObjectKind
 from shared_core.extraction.sentences import MASK
 from shared_core.extraction.vocabulary import DANGLING, NOT_NAMES, STOPS
 
@@ -31,8 +32,8 @@ PAIRS = frozenset(
     }
 )
 
-_CLAUSE_END = re.compile(
-    r"[;:!?()—–…\"]|, (?!and\b|or\b)(?=(?:which|who|where|when|because|but|so|"
+_CLAUSE_END = Expression(
+    r"[;:!?()—–…\"]|, (?-i:(?=[A-Z]\w+ [a-z]+s\b))|, (?!and\b|or\b)(?=(?:which|who|where|when|because|but|so|"
     r"as|though|although|especially|even|since|it|that|this|you|they|he|she|we|"
     r"i|too|the|with|not|just|if)\b)"
     r"| -+ |-+ |\.(?= |$)"
@@ -41,10 +42,16 @@ _CLAUSE_END = re.compile(
     r"and (?:it|that|this|they|he|she|we|i|you|my|then|so|also|am|is|was|have|"
     r"really|always|would|do|will|can))\b"
     r"| ?[\U0001F000-\U0001FAFF\u2600-\u27BF]",
-    re.IGNORECASE,
+    ignore_case=True,
 )
-_TAIL = re.compile(
-    r"(?:,? (?:now|too|also|either|as well|these days|nowadays|at the moment|currently|"
+#: "ORMs that hide the SQL" are not ORMs.
+_RESTRICTION = Expression(r" (?:that|who|which|where) \w")
+_RESTRICTED_END = Expression(
+    r"[.,;:!?()\"]| (?:because|but|so|since|although|when|and (?:it|that|they|he|she|we|i|you|my|then))\b",
+    ignore_case=True,
+)
+_TAIL = Expression(
+    r"(?:,? (?:now|too|also|either|as well|from now on|these days|nowadays|at the moment|currently|"
     r"right now|a lot|so much|very much|any ?more"
     r"|any longer|though|lately|the most|best|most of all|actually|honestly|again|"
     r"really|btw|lol|haha|you know|for sure|instead|much|more|together"
@@ -53,27 +60,31 @@ _TAIL = re.compile(
     r"|this (?:week|month|year|weekend|summer)|next (?:week|month|year|weekend|"
     r"summer)|last (?:week|month|year)|one day|some ?day|please|right|daily"
     r"|at (?:work|home|school|night)|every (?:single )?\w+|on (?:weekends|\w+days)|most days"
-    r"|once an? \w+))+$",
-    re.IGNORECASE,
+    r"|once an? \w+|on the side|(?:pretty|very|really|quite|fairly) well|well|a (?:little )?bit|a little"
+    r"|in (?:january|february|march|april|may|june|july|august|september|october|november|december)"
+    r"(?: \d{4})?|in (?:19|20)\d\d|(?:\w+|a few) years ago))+$",
+    ignore_case=True,
 )
-_ARTICLE = re.compile(
-    r"(?:an?|the|some|my|our|any|lots of|all (?:of )?(?:the )?|both|watching the) ", re.IGNORECASE
+_ARTICLE = Expression(
+    r"(?:an?|the|some|my|our|any|lots of|all (?:of )?(?:the )?|both|watching the) ", ignore_case=True
 )
-_PROPER = re.compile(
+_PROPER = Expression(
     r"(?:the )?(?:[A-Z0-9][\w'.&+-]*)(?: (?:(?:of|de|la|del|upon|and|&|the|for)(?: "
     r"(?:the|la))? (?=[A-Z])|)[A-Z0-9&][\w'.&+-]*)*"
     r"(?:, (?:[A-Z][\w.]+)(?: [A-Z]\w+)?(?=$|[.!,]))?"
 )
-_PLACE_END = re.compile(
+_PLACE_END = Expression(
     r"[,.;:!?]| (?:with|for|since|now|to|near|until|by|at|last|next|this|in|on|"
     r"as|from|and|or|about|of|is|was)\b",
-    re.IGNORECASE,
+    ignore_case=True,
 )
-_ROLE_END = re.compile(
+_ROLE_END = Expression(
     r"[,.]| (?:at|in|for|with|from|by|on|to|and|who|of|based|working|living|here|now|specializing)\b",
-    re.IGNORECASE,
+    ignore_case=True,
 )
-_POINTING = frozenset({"it", "that", "this", "these", "those", "them", "him", "her"})
+_POINTING = frozenset("it that this these those them him her you your".split())
+_POINTING_STARTS = frozenset("how what when being i seeing their his its more less all both".split())
+_OPEN_ENDS = frozenset("the a an of to and or with for in my your our is are at such".split())
 #: What "the" points to without anything said before.
 _UNIQUE = frozenset(
     "ocean sea beach mountains outdoors snow rain sun heat cold city countryside "
@@ -98,6 +109,8 @@ def cut_object(text: str, kind: ObjectKind) -> str | None:
     found = _phrase(text)
     if kind == "action" and re.match(r" (?:that|this|than|as)\b", text[len(found) :]):
         return None
+    if kind in ("thing", "things") and _RESTRICTION.match(text[len(found) :]):
+        return _restricted(text)
     if kind == "role":
         match = _ROLE_END.search(found)
         found = found[: match.start()] if match else found
@@ -132,62 +145,20 @@ def is_sound(text: str, kind: ObjectKind) -> bool:
     words = text.lower().split()
     if not words or len(words) > MAX_WORDS[kind] or MASK in text or not any(char.isalnum() for char in text):
         return False
-    if words[0] in (
-        "it",
-        "that",
-        "this",
-        "these",
-        "those",
-        "them",
-        "him",
-        "her",
-        "you",
-        "your",
-        "how",
-        "what",
-        "when",
-        "being",
-        "i",
-        "seeing",
-    ):
+    if words[0] in _POINTING_STARTS or words[-1] in _OPEN_ENDS or not _POINTING.isdisjoint(words):
         return False
-    if words[0] in ("their", "his", "her", "its", "more", "less", "all", "both") or not _POINTING.isdisjoint(
-        words
-    ):
-        return False
-    if (
-        words[0] == "the"
-        and text == text.lower()
-        and kind != "role"
-        and words[-1] not in _UNIQUE
-        and words[1:2] != ["same"]
-    ):
-        return False
-    if words[-1] in (
-        "the",
-        "a",
-        "an",
-        "of",
-        "to",
-        "and",
-        "or",
-        "with",
-        "for",
-        "in",
-        "my",
-        "your",
-        "our",
-        "is",
-        "are",
-        "at",
-        "such",
-        "it",
-    ):
-        return False
-    if "you" in words or "your" in words:
+    is_pointed_at = words[0] == "the" and text == text.lower() and kind != "role" and words[1:2] != ["same"]
+    if is_pointed_at and words[-1] not in _UNIQUE:
         return False
     content = [word for word in words if word.strip(".,'") not in STOPS]
     return bool(content) and not (len(words) <= 2 and words[-1] in DANGLING)
+
+
+def _restricted(text: str) -> str | None:
+    """A thing with the clause that says which one; None where that is long, and the thing alone not meant."""
+    match = _RESTRICTED_END.search(text)
+    found = (text[: match.start()] if match else text).strip(" '")
+    return found if is_sound(found.replace(" that ", " which ", 1), "action") else None
 
 
 def _phrase(text: str) -> str:

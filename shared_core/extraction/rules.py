@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shared_core.extraction.bubbles import find_bubbles
-from shared_core.extraction.facts import Fact, find_facts
+from shared_core.extraction.fact import Fact
+from shared_core.extraction.facts import find_facts
+from shared_core.extraction.persons import person_named
 from shared_core.extraction.schema import (
     ExtractedBubble,
     ExtractedFact,
@@ -18,6 +20,7 @@ from shared_core.records import Message
 
 __all__ = ["RuleExtractor"]
 
+_THIRD = frozenset({"she", "he", "she's", "he's"})
 _GREETINGS = frozenset({"hi", "hello", "hey", "greetings"})
 
 
@@ -97,9 +100,15 @@ class _Listeners:
 
 def _facts(said: list[Sentence], speaker: str, *, is_to_assistant: bool) -> Iterable[list[Fact]]:
     """The facts of each sentence."""
+    person = None
     for place, sentence in enumerate(said):
         is_opening = place == 0 or (place == 1 and not _GREETINGS.isdisjoint(said[0].vocabulary))
-        yield find_facts(sentence, speaker, is_to_assistant=is_to_assistant, is_opening=is_opening)
+        found = find_facts(
+            sentence, speaker, is_to_assistant=is_to_assistant, is_opening=is_opening, person=person
+        )
+        is_spoken_of = place + 1 < len(said) and not _THIRD.isdisjoint(said[place + 1].vocabulary)
+        person = person_named(sentence, found, speaker, person) if is_spoken_of else None
+        yield found
 
 
 def _keep(

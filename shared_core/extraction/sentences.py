@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from shared_core.extraction.expressions import Expression
 from shared_core.extraction.vocabulary import REPORTING
 
 #: What is looked at of a message, so that a pasted megabyte costs no more than a long letter.
@@ -22,22 +23,22 @@ MASK = "\x1a"
 _PLAIN_QUOTES = str.maketrans(
     {"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "„": '"', "\u00a0": " ", "\x00": " "}
 )
-_FENCE = re.compile(r"^\s{0,3}(?:```|~~~)")
-_TRACE = re.compile(r"^\s*(?:Traceback \(|File \"|at [\w.$]+\(|\w+(?:Error|Exception)\b:|[>$#] |\|)")
-_CODE_LINE = re.compile(
+_FENCE = Expression(r"^\s{0,3}(?:```|~~~)")
+_TRACE = Expression(r"^\s*(?:Traceback \(|File \"|at [\w.$]+\(|\w+(?:Error|Exception)\b:|[>$#] |\|)")
+_CODE_LINE = Expression(
     r"^(?:\t| {4})|[{};]\s*$|^\s*(?:def|class|import|from \S+ import|return|SELECT|"
     r"INSERT|const|var|let|#include)\b.*[\w)(:=;]$"
 )
-_CODE_SIGN = re.compile(r"[{}();=<>\[\]]|\\|^\s*import\b|import\s+\w+\s*$")
-_LINK = re.compile(r"(?:https?://|www\.)\S{1,2000}")
-_INLINE_CODE = re.compile(r"`[^`\n]{1,300}`")
-_MARKUP = re.compile(r"^\s*(?:[-*•]\s+|\d{1,3}[.)]\s+|#{1,6}\s+|>\s?)")
-_END = re.compile(r"[.!?…]{1,9}[\"')\]]{0,3}\s+|\n\s*")
-_ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|etc|e\.g|i\.e|approx|No|a\.m|p\.m|[A-Z])\.$")
-_QUOTED = re.compile(r'"([^"]{1,400})"')
-_SAID_QUOTE = re.compile(r"[:,]\s*'([^\"]{2,400})'")
-_SPEECH = re.compile(r"\b(?:i|i'm|my|me|we|you|your)\b", re.IGNORECASE)
-_WORD = re.compile(r"[^\W_][\w'’-]*")
+_CODE_SIGN = Expression(r"[{}();=<>\[\]]|\\|^\s*import\b|import\s+\w+\s*$")
+_LINK = Expression(r"(?:https?://|www\.)\S{1,2000}")
+_INLINE_CODE = Expression(r"`[^`\n]{1,300}`")
+_MARKUP = Expression(r"^\s*(?:[-*•]\s+|\d{1,3}[.)]\s+|#{1,6}\s+|>\s?)")
+_END = Expression(r"[.!?…]{1,9}[\"')\]]{0,3}\s+|\n\s*")
+_ABBREVIATION = Expression(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|etc|e\.g|i\.e|approx|No|a\.m|p\.m|[A-Z])\.$")
+_QUOTED = Expression(r'"([^"]{1,400})"')
+_SAID_QUOTE = Expression(r"[:,]\s*'([^\"]{2,400})'")
+_SPEECH = Expression(r"\b(?:i|i'm|my|me|we|you|your)\b", ignore_case=True)
+_WORD = Expression(r"[^\W_][\w'’-]*")
 
 
 @dataclass(frozen=True)

@@ -4,37 +4,15 @@ from __future__ import annotations
 
 import re
 
-from shared_core.extraction.vocabulary import FIRST_PERSON, IRREGULAR_PAST, NOT_PAST
+from shared_core.extraction.agreement import agree, agree_joined, next_word
+from shared_core.extraction.expressions import Expression
+from shared_core.extraction.vocabulary import NOT_PAST
 
-_TOKEN = re.compile(r"[A-Za-zÀ-ÿ]+(?:'[A-Za-z]+)?|[^A-Za-zÀ-ÿ]+")
-_QUOTED = re.compile(r'("[^"]*")')
+_TOKEN = Expression(r"[A-Za-zÀ-ÿ]+(?:'[A-Za-z]+)?|[^A-Za-zÀ-ÿ]+")
+_QUOTED = Expression(r'("[^"]*")')
 _FIRST = frozenset({"i", "i'm", "i've", "i'd", "i'll", "im", "ive", "me", "my", "mine", "myself"})
 _PLURAL = frozenset({"we", "we're", "we've", "we'd", "we'll", "us", "our", "ours", "ourselves"})
 _INVERTED = {"am": "is", "have": "has", "do": "does", "don't": "doesn't", "haven't": "hasn't"}
-_VERBS = {
-    "am": "is",
-    "have": "has",
-    "do": "does",
-    "don't": "doesn't",
-    "haven't": "hasn't",
-    "go": "goes",
-    "ain't": "isn't",
-    "dont": "doesn't",
-}
-_UNCHANGED = frozenset(
-    "can could will would shall should may might must cannot can't couldn't won't "
-    "wouldn't shouldn't mustn't didn't hadn't wasn't "
-    "had did was were used gotta wanna gonna better cant didnt couldnt wont wouldnt wasnt too and or but not "
-    "who which that in on at with for to from myself both all is are has".split()
-)
-_BETWEEN = frozenset(
-    "really always never just also still now often usually sometimes actually "
-    "definitely absolutely totally honestly truly only "
-    "even finally recently already almost nearly certainly probably simply literally "
-    "rarely seldom constantly currently quickly "
-    "kinda sorta suddenly eventually accidentally basically both all then somehow "
-    "barely hardly secretly generally normally".split()
-)
 _NUMBERED = frozenset(
     {
         "war",
@@ -68,7 +46,7 @@ _FINITE = frozenset(
     {"is", "was", "has", "isn't", "makes", "helps", "takes", "can", "gives", "keeps", "are", "were"}
 )
 _OMITTED_AUXILIARY = {word: auxiliary for words, auxiliary in _OMITTED.items() for word in words.split()}
-_AFTER_AND = re.compile(
+_AFTER_AND = Expression(
     r"\band I (?=(?:[a-z]+ed|was|had|went|got|took|saw|made|met|bought|came|left|"
     r"found|will|can|could|would)\b)"
 )
@@ -102,6 +80,10 @@ def omitted_subject(words: tuple[str, ...]) -> str | None:
     auxiliary = _OMITTED_AUXILIARY.get(first)
     if auxiliary == "is " and not _FINITE.isdisjoint(words[:8]):
         return None  # "Trying seafood is a must": the first word is the subject
+    if (first, second) in (("got", "your"), ("got", "it"), ("got", "you")) or (
+        (first, second) == ("gonna", "be") and "able" not in words
+    ):
+        return None  # "Got it", "Gonna be a big change": nothing of the speaker's
     if first == "been" and not (
         second.endswith("ing") or second in ("to", "at", "on", "in", "thinking", "busy")
     ):
@@ -173,11 +155,13 @@ def _first_person(tokens: list[str], place: int, low: str, said: _Mentions) -> N
 
 def _subject(tokens: list[str], place: int, low: str, speaker: str) -> None:
     """Puts the name for "I" and makes the verb that goes with it agree."""
-    following = _next_word(tokens, place)
+    following = next_word(tokens, place)
     word = tokens[following].lower() if following is not None else ""
     if low in ("i'm", "im"):
+        agree_joined(tokens, place)
         tokens[place] = f"{speaker} is"
     elif low in ("i've", "ive"):
+        agree_joined(tokens, place)
         tokens[place] = f"{speaker} has"
     elif low == "i'll":
         tokens[place] = f"{speaker} will"
@@ -196,7 +180,7 @@ def _subject(tokens: list[str], place: int, low: str, speaker: str) -> None:
         ):
             return
         else:
-            _agree(tokens, place)
+            agree(tokens, place)
 
 
 def _is_joint(tokens: list[str], before: int) -> bool:
@@ -209,43 +193,6 @@ def _is_joint(tokens: list[str], before: int) -> bool:
     return (
         len(words) == 1 or words[0].lower() in ("my", "our", "the", "their", "me") or words[0].endswith("'s")
     )
-
-
-def _agree(tokens: list[str], place: int) -> None:
-    verb = _next_word(tokens, place)
-    while verb is not None and (
-        tokens[verb].lower() in _BETWEEN
-        or (
-            tokens[verb].lower().endswith("ly")
-            and tokens[verb].lower() not in ("reply", "apply", "rely", "fly", "supply")
-        )
-    ):
-        verb = _next_word(tokens, verb)
-    if verb is None or any(mark in "".join(tokens[place + 1 : verb]) for mark in ".!?;:"):
-        return
-    word = tokens[verb].lower()
-    if word in _VERBS:
-        tokens[verb] = _VERBS[word]
-    elif word not in _UNCHANGED and word not in FIRST_PERSON and not is_past(word) and "'" not in word:
-        tokens[verb] = third_singular(tokens[verb])
-
-
-def is_past(word: str) -> bool:
-    """Whether a word can be a verb in the past."""
-    return (
-        word in IRREGULAR_PAST
-        or (len(word) > 3 and word.endswith("ed") and not word.endswith("eed") and word not in NOT_PAST)
-        or word == "used"
-    )
-
-
-def third_singular(verb: str) -> str:
-    """``verb`` as it follows "she"."""
-    if verb.endswith(("s", "sh", "ch", "x", "z", "o")):
-        return f"{verb}es"
-    if verb.endswith("y") and verb[-2:-1] not in ("a", "e", "i", "o", "u"):
-        return f"{verb[:-1]}ies"
-    return f"{verb}s"
 
 
 def _plural(tokens: list[str], place: int, low: str, said: _Mentions) -> None:
@@ -266,13 +213,6 @@ def _plural(tokens: list[str], place: int, low: str, said: _Mentions) -> None:
         tokens[place] = "theirs"
     else:
         tokens[place] = "themselves"
-
-
-def _next_word(tokens: list[str], place: int) -> int | None:
-    for following in range(place + 1, min(place + 4, len(tokens))):
-        if tokens[following][0].isalpha():
-            return following
-    return None
 
 
 def _previous_place(tokens: list[str], place: int) -> int | None:

@@ -131,7 +131,8 @@ PROFESSIONS = _words(
 IDENTITIES = _words(
     "student parent mother father mom mum dad grandmother grandfather grandparent "
     "twin beginner vegetarian vegan "
-    "pescatarian christian muslim jew hindu buddhist atheist introvert extrovert "
+    "pescatarian christian catholic protestant orthodox muslim jew jewish hindu buddhist sikh "
+    "atheist introvert extrovert "
     "perfectionist veteran immigrant "
     "widow widower minimalist feminist pacifist bookworm foodie gamer runner swimmer climber owl polyglot"
 )
@@ -177,7 +178,7 @@ NOT_GOALS = _words(
     "have go get use print create fix change remove delete update implement write "
     "run test find convert generate "
     "sort replace parse compare keep let give give think stress apologize apologise "
-    "congratulate try start stop"
+    "congratulate try start stop savor savour enjoy celebrate focus stay remind"
 )
 
 LIFE_EVENTS = _words(

@@ -29,6 +29,12 @@ _COLUMNS: dict[str, tuple[Any, Any]] = {
     "active": (np.bool_, True),  # not archived
     "current": (np.bool_, True),  # not superseded
     "expires": (np.float64, np.inf),
+    "log_words": (np.float32, 0.0),  # this and the following: see Traits
+    "asks": (np.float32, 0.0),
+    "question_share": (np.float32, 0.0),
+    "has_time": (np.float32, 0.0),
+    "has_number": (np.float32, 0.0),
+    "log_capitalised": (np.float32, 0.0),
 }
 FIRST_CAPACITY = 256
 

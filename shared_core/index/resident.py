@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +15,27 @@ from shared_core.index.columns import NO_ROW, Codes, Columns
 from shared_core.index.conversations import Conversation
 from shared_core.index.graph import ConnectionGraph
 from shared_core.index.lexical import LexicalIndex
+from shared_core.index.surroundings import Surroundings, surroundings_of
+from shared_core.index.traits import traits_of
 from shared_core.index.vectors import VectorTable
+from shared_core.index.words import words_of
 from shared_core.records import CATEGORIES, KINDS, Connection, Kind, Memory
 from shared_core.stores.codec import decode
+
+Member = TypeVar("Member", str, int)
 
 #: Kinds that are bound to a moment, so that age counts against them.
 DECAYING: frozenset[Kind] = frozenset({"message", "bubble", "summary"})
 #: What a summary says it sums up where it took messages out of the buffer.
 BUFFER_TITLE = "buffer"
+MESSAGE, SUMMARY = KINDS.index("message"), KINDS.index("summary")
+#: Whom a question means that does not name a speaker: *what did I say* asks for what the user said.
+PRONOUNS: dict[str, Sequence[str]] = {
+    "User": ("i", "me", "my", "mine", "myself", "i'm", "i've", "i'd"),
+    "Assistant": ("you", "your", "yours"),
+    "System": (),
+    "Tool": (),
+}
 #: An index is rebuilt from itself once so many rows are dead, and they are half of all.
 COMPACT_FROM_ROWS = 1_024
 
@@ -56,6 +70,10 @@ class ResidentIndex:
         self._learnt: dict[str, set[str]] = {}
         self._summary_of: dict[str, str] = {}
         self._replaced: dict[str, set[str]] = {}
+        self._names: dict[str, set[int]] = {}
+        self._heard: Counter[int] = Counter()
+        self._surroundings: Surroundings | None = None
+        self._surroundings_are_current = False
 
     # -- reading -----------------------------------------------------------------------------------------
 
@@ -129,6 +147,29 @@ class ResidentIndex:
         """The ids of what this memory has superseded."""
         return frozenset(self._replaced.get(memory_id, ()))
 
+    @property
+    def names(self) -> Mapping[str, Collection[int]]:
+        """The codes of the speakers by each word that may name them, in lower case."""
+        return self._names
+
+    def turns(self) -> NDArray[np.bool_]:
+        """Which rows are messages: ``bool [n]``."""
+        turns: NDArray[np.bool_] = self.columns["alive"] & (self.columns["kind"] == MESSAGE)
+        return turns
+
+    def surroundings(self) -> Surroundings:
+        """What stands around each turn, computed anew after a write."""
+        if self._surroundings is None or not self._surroundings_are_current:
+            self._surroundings = surroundings_of(
+                self.columns,
+                self.vectors,
+                self.lexical.lengths,
+                session_count=len(self.session_codes),
+                previous=self._surroundings,
+            )
+            self._surroundings_are_current = True
+        return self._surroundings
+
     def rows_of(self, *kinds: Kind) -> NDArray[np.intp]:
         """The live rows of these kinds, in order; of every kind where none is named."""
         alive = self.columns["alive"]
@@ -143,9 +184,14 @@ class ResidentIndex:
         return [memory_id for memory_id in ids if memory_id in self._rows]
 
     def summaries_of(self, conversation_id: str) -> list[int]:
-        """The rows of the summaries of a conversation, newest first."""
+        """The rows of the summaries of a conversation, newest first; versions replaced are left out."""
         code = self.conversation_codes.find(conversation_id)
-        rows = [int(row) for row in self.rows_of("summary") if self.columns["conversation"][row] == code]
+        columns = self.columns
+        rows = [
+            int(row)
+            for row in self.rows_of("summary")
+            if columns["conversation"][row] == code and columns["current"][row]
+        ]
         return sorted(rows, key=lambda row: -int(self.columns["turn"][row]))
 
     def buffered(self, conversation_id: str) -> list[int]:
@@ -164,6 +210,7 @@ class ResidentIndex:
 
     def put(self, memory: Memory, payload: str, vector: FloatArray) -> None:
         """Add or replace one record; ``vector`` is ``float32 [dimension]``."""
+        self._surroundings_are_current = False
         old = self._rows.get(memory.id)
         if old is not None:
             self._detach(old)
@@ -186,6 +233,7 @@ class ResidentIndex:
         row = self._rows.pop(memory_id, None)
         if row is None:
             return
+        self._surroundings_are_current = False
         self._detach(row)
         self._kill(row)
         self.connections.remove(memory_id)
@@ -209,6 +257,7 @@ class ResidentIndex:
         self.lexical.append(memory.text)
         self._ids.append(memory.id)
         self._texts.append(memory.text)
+        self.columns.set(row, **traits_of(memory.text)._asdict())
         self._payloads.append("")
         self._origins.append(())
         self._rows[memory.id] = row
@@ -238,8 +287,23 @@ class ResidentIndex:
             expires=np.inf if memory.expires_at is None else memory.expires_at.timestamp(),
         )
 
+    def _hear(self, speaker: str | None, records: int) -> None:
+        """Count records of a speaker in or out; one who has any is known by each word of the name."""
+        if speaker is None:
+            return
+        code = self.speaker_codes.of(speaker)
+        was_known = self._heard[code] > 0
+        self._heard[code] += records
+        is_known = self._heard[code] > 0
+        for word in PRONOUNS.get(speaker, words_of(speaker)) if is_known != was_known else ():
+            if is_known:
+                self._names.setdefault(word, set()).add(code)
+            else:
+                _discard(self._names, word, code)
+
     def _attach(self, row: int, memory: Memory) -> None:
         """Tie a record to its neighbours, its sources and its connections."""
+        self._hear(memory.speaker, 1)
         self.connections.put(memory.id, memory.connections)
         if memory.metadata:
             self._metadata[row] = memory.metadata
@@ -249,14 +313,14 @@ class ResidentIndex:
             self._replaced.setdefault(memory.superseded_by, set()).add(memory.id)
         if memory.kind == "message":
             self._attach_message(row, memory)
-            for learnt in self._learnt.get(memory.id, ()):
-                self.columns.set(self._rows[learnt], source=row)
+            self._set_source_of_learnt(memory.id, row)
             return
-        source = self._rows.get(memory.sources[0]) if memory.sources else None
+        stands_for_one = memory.sources and memory.kind != "summary"
+        source = self._rows.get(memory.sources[0]) if stands_for_one else None
         self.columns.set(row, source=NO_ROW if source is None else source)
         for message in memory.sources:
             self._learnt.setdefault(message, set()).add(memory.id)
-            if memory.kind == "summary" and memory.title == BUFFER_TITLE:
+            if memory.kind == "summary" and memory.title == BUFFER_TITLE and memory.is_current:
                 self._summary_of[message] = memory.id
 
     def _attach_message(self, row: int, memory: Memory) -> None:
@@ -269,6 +333,7 @@ class ResidentIndex:
     def _detach(self, row: int) -> None:
         """Undo ``_attach`` for the record that the row holds now."""
         memory = decode(self._ids[row], self._texts[row], self._payloads[row])
+        self._hear(memory.speaker, -1)
         self._pending.discard(memory.id)
         self._metadata.pop(row, None)
         if memory.superseded_by is not None:
@@ -280,12 +345,18 @@ class ResidentIndex:
                 del self.conversations[memory.conversation_id or ""]
             self.columns.set(row, before=NO_ROW, after=NO_ROW)
             self._join(before, after)
-            for learnt_id in self._learnt.get(memory.id, ()):
-                self.columns.set(self._rows[learnt_id], source=NO_ROW)
+            self._set_source_of_learnt(memory.id, NO_ROW)
         for message in memory.sources:
             _discard(self._learnt, message, memory.id)
             if self._summary_of.get(message) == memory.id:
                 del self._summary_of[message]
+
+    def _set_source_of_learnt(self, message_record_id: str, source: int) -> None:
+        """Set the column ``source`` of what was learnt from this message first; a summary has none."""
+        for learnt in self._learnt.get(message_record_id, ()):
+            row = self._rows[learnt]
+            if self._origins[row][0] == message_record_id and self.columns["kind"][row] != SUMMARY:
+                self.columns.set(row, source=source)
 
     def _join(self, before: int, after: int) -> None:
         """Make two rows neighbours, if they are of one session."""
@@ -297,7 +368,7 @@ class ResidentIndex:
             self.columns.set(after, before=before if together else NO_ROW)
 
 
-def _discard(sets: dict[str, set[str]], key: str, member: str) -> None:
+def _discard(sets: dict[str, set[Member]], key: str, member: Member) -> None:
     """Take a member out of the set under ``key``, and an empty set out of the mapping."""
     members = sets.get(key, set())
     members.discard(member)

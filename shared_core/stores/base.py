@@ -92,7 +92,7 @@ class Store(Protocol):
     """Namespaces by name."""
 
     def open(self, namespace: str, *, embedder_name: str, dimension: int) -> Collection:
-        """The records of ``namespace``, made if it is new.
+        """The records of ``namespace``; one that is new is made by its first write.
 
         Raises:
             EmbedderMismatchError: If it was written with another embedder.

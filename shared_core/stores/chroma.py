@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import logging
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +14,7 @@ import httpx
 import numpy as np
 from chromadb.api import ClientAPI
 from chromadb.api.models.Collection import Collection as RawCollection
+from chromadb.api.types import Include
 from chromadb.config import Settings as ChromaSettings
 from chromadb.errors import ChromaError, NotFoundError
 
@@ -25,20 +26,23 @@ from shared_core.stores.codec import RECORD_KEY, Metadata, decode, encode, metad
 from shared_core.stores.folder import FolderLock
 from shared_core.stores.head import Head
 
-logger = logging.getLogger(__name__)
-
 #: Collections of ours begin with it; the rest of the name is a digest of the namespace.
 NAME_PREFIX = "contextmemory-"
 #: Longest namespace, in characters.
 NAMESPACE_LENGTH = 512
 #: Records read from Chroma at a time.
 PAGE_SIZE = 5_000
+#: Vectors are of length 1, so the inner product is their cosine; Chroma's own cosine space would scale them
+#: again and give back other last digits than were written.
 #: A collection is given an index on disk from its second record on: without one, Chroma fails to read
 #: small collections once its cache of open indexes overflows. From ``GROWN_SIZE`` records on the cheaper
 #: thresholds apply, which write the index to disk less often.
-SMALL_INDEX = {"hnsw": {"space": "cosine", "sync_threshold": 2, "batch_size": 2}}
+SMALL_INDEX = {"hnsw": {"space": "ip", "sync_threshold": 2, "batch_size": 2}}
 GROWN_INDEX = {"hnsw": {"sync_threshold": 1_000, "batch_size": 100}}
 GROWN_SIZE = 2_000
+#: What is read of a record, and an answer without any.
+FIELDS: Include = ["documents", "metadatas", "embeddings"]
+NOTHING: Mapping[str, Any] = {"ids": [], "documents": [], "metadatas": [], "embeddings": []}
 
 
 def collection_name(namespace: str) -> str:
@@ -66,6 +70,7 @@ class ChromaStore:
             client is taken to be shared with other processes, and stays its owner's to close.
 
     Raises:
+        ValueError: If it is neither.
         StoreLockedError: If another process holds the folder.
         StoreError: If the folder cannot be used, or is damaged.
     """
@@ -81,12 +86,14 @@ class ChromaStore:
             except BaseException:
                 self._lock.release()
                 raise
-        else:
+        elif isinstance(target, ClientAPI):
             self.place = f"the Chroma client {type(target).__name__}"
             self._client = target
+        else:
+            raise ValueError(f"{quoted(target)} is neither a folder nor a Chroma client")
 
     def _open_folder(self, folder: Path) -> ClientAPI:
-        with self._guarded("open"):
+        with self.guarded("open"):
             settings = ChromaSettings(anonymized_telemetry=False)
             return chromadb.PersistentClient(str(folder), settings=settings)
 
@@ -96,35 +103,33 @@ class ChromaStore:
         return self._lock is not None
 
     def open(self, namespace: str, *, embedder_name: str, dimension: int) -> ChromaCollection:
-        """The records of ``namespace``, made if it is new."""
-        name = collection_name(namespace)
+        """The records of ``namespace``; one that is new is made by its first write."""
         stamp = {
             "namespace": namespace,
             "embedder": embedder_name,
             "dimension": dimension,
             "schema_version": SCHEMA_VERSION,
         }
-        with self._guarded(f"open namespace {quoted(namespace)} in"):
-            raw = self._find(name)
-            if raw is None:
-                raw = self._client.get_or_create_collection(
-                    name,
-                    configuration=cast(Any, SMALL_INDEX),
-                    metadata=stamp,
-                    embedding_function=None,
-                )
-        _check_stamp(raw.metadata or {}, stamp, self.place)
-        return ChromaCollection(raw, dimension=dimension, store=self)
+        return ChromaCollection(self, collection_name(namespace), stamp)
 
-    def _find(self, name: str) -> RawCollection | None:
-        try:
-            return self._client.get_collection(name, embedding_function=None)
-        except NotFoundError:
-            return None
+    def find(self, name: str) -> RawCollection | None:
+        """The Chroma collection of that name; None if there is none."""
+        with self.guarded("open a namespace of"):
+            try:
+                return self._client.get_collection(name, embedding_function=None)
+            except NotFoundError:
+                return None
+
+    def make(self, name: str, stamp: Mapping[str, Any]) -> RawCollection:
+        """The Chroma collection of that name, made if it is new."""
+        with self.guarded("make a namespace in"):
+            return self._client.get_or_create_collection(
+                name, configuration=cast(Any, SMALL_INDEX), metadata=dict(stamp), embedding_function=None
+            )
 
     def namespaces(self) -> Sequence[str]:
         """The namespaces that exist, in order."""
-        with self._guarded("list the namespaces of"):
+        with self.guarded("list the namespaces of"):
             collections = self._client.list_collections()
         ours = [
             c for c in collections if c.name.startswith(NAME_PREFIX) and "namespace" in (c.metadata or {})
@@ -133,26 +138,26 @@ class ChromaStore:
 
     def drop(self, namespace: str) -> None:
         """Delete a namespace and everything in it; harmless where there is none."""
-        with self._guarded(f"delete namespace {quoted(namespace)} of"):
-            if self._find(collection_name(namespace)) is not None:
+        with self.guarded(f"delete namespace {quoted(namespace)} of"):
+            if self.find(collection_name(namespace)) is not None:
                 self._client.delete_collection(collection_name(namespace))
 
     def batch_limit(self) -> int:
         """How many records one write may hold."""
-        with self._guarded("ask"):
+        with self.guarded("ask"):
             return int(self._client.get_max_batch_size())
 
     def close(self) -> None:
         """Close an embedded folder and let other processes have it; a client is left alone."""
         if self._lock is None:
             return
-        with self._guarded("close"):
+        with self.guarded("close"):
             cast(Any, self._client).close()
         self._lock.release()
         self._lock = None
 
     @contextmanager
-    def _guarded(self, action: str) -> Iterator[None]:
+    def guarded(self, action: str) -> Iterator[None]:
         """Turn what Chroma and its transports raise into a ``StoreError`` that says where and what next."""
         try:
             yield
@@ -188,16 +193,46 @@ def _check_stamp(found: Mapping[str, Any], wanted: Mapping[str, Any], place: str
 
 
 class ChromaCollection:
-    """The records of one namespace in one Chroma collection."""
+    """The records of one namespace in one Chroma collection.
 
-    def __init__(self, raw: RawCollection, *, dimension: int, store: ChromaStore) -> None:
-        self._raw = raw
+    Args:
+        store: Where it is.
+        name: Of the Chroma collection.
+        stamp: Namespace, embedder, dimension and schema version: the metadata of the collection.
+
+    Raises:
+        EmbedderMismatchError: If it was written with another embedder.
+        StoreError: If it is of a newer schema.
+    """
+
+    def __init__(self, store: ChromaStore, name: str, stamp: Mapping[str, Any]) -> None:
         self._store = store
-        self._dimension = dimension
+        self._name = name
+        self._stamp = stamp
+        self._dimension = int(stamp["dimension"])
         self._batch_limit = store.batch_limit()
-        self._head = None if store.is_exclusive else Head(dimension)
+        self._head = None if store.is_exclusive else Head(self._dimension)
         self._grown = False
         self._written = 0  # records read or written here: their number, if none was written twice
+        self._raw: RawCollection | None = None
+        self._existing()
+
+    def _existing(self) -> RawCollection | None:
+        """The Chroma collection, if there is one by now."""
+        if self._raw is None:
+            self._raw = self._store.find(self._name)
+            if self._raw is not None:
+                _check_stamp(self._raw.metadata or {}, self._stamp, self._store.place)
+        return self._raw
+
+    def _made(self) -> RawCollection:
+        """The Chroma collection, made if it is new."""
+        raw = self._existing()
+        if raw is None:
+            raw = self._store.make(self._name, self._stamp)
+            _check_stamp(raw.metadata or {}, self._stamp, self._store.place)
+            self._raw = raw
+        return raw
 
     @property
     def dimension(self) -> int:
@@ -211,14 +246,15 @@ class ChromaCollection:
 
     def load(self) -> Iterator[StoredBatch]:
         """Every record, in batches."""
+        raw = self._existing()
+        if raw is None:
+            return
         if self._head is not None:
-            self._head.look(self._get_head())
+            self._head.look(self._get_head(raw))
         offset = 0
         while True:
-            with self._store._guarded("read"):
-                page = self._raw.get(
-                    limit=PAGE_SIZE, offset=offset, include=["documents", "metadatas", "embeddings"]
-                )
+            with self._store.guarded("read"):
+                page = raw.get(limit=PAGE_SIZE, offset=offset, include=FIELDS)
             self._written += len(page["ids"])
             yield _batch_of(page)
             offset += PAGE_SIZE
@@ -228,16 +264,17 @@ class ChromaCollection:
     def apply(self, change: Change) -> tuple[str, ...]:
         """Write ``change``: one upsert for all that is put, then one delete for what goes."""
         payloads = tuple(encode(memory) for memory in change.puts)
+        raw = self._made()
         if change.puts:
-            self._upsert(change, payloads)
+            self._upsert(raw, change, payloads)
         if change.deletes:
-            with self._store._guarded("delete from"):
-                self._raw.delete(ids=list(change.deletes))
+            with self._store.guarded("delete from"):
+                raw.delete(ids=list(change.deletes))
             if self._head is not None:
-                self._write_head(self._head.record_deletion())
+                self._write_head(raw, self._head.record_deletion())
         return payloads
 
-    def _upsert(self, change: Change, payloads: Sequence[str]) -> None:
+    def _upsert(self, raw: RawCollection, change: Change, payloads: Sequence[str]) -> None:
         ids = [memory.id for memory in change.puts]
         texts = [memory.text for memory in change.puts]
         metadatas: list[Metadata] = [
@@ -250,43 +287,47 @@ class ChromaCollection:
             ids, texts = [*ids, Head.ID], [*texts, Head.TEXT]
             metadatas.append(mark.on_head)
             vectors = np.vstack([vectors, self._head.vector])
-        with self._store._guarded("write to"):
-            self._raw.upsert(ids=ids, documents=texts, embeddings=vectors, metadatas=cast(Any, metadatas))
-            self._adapt_to_size(len(ids))
+        with self._store.guarded("write to"):
+            raw.upsert(ids=ids, documents=texts, embeddings=vectors, metadatas=cast(Any, metadatas))
+            self._adapt_to_size(raw, len(ids))
 
-    def _adapt_to_size(self, written: int) -> None:
+    def _adapt_to_size(self, raw: RawCollection, written: int) -> None:
         """Let a collection that has grown write its index to disk less often."""
         self._written += written
         if not self._grown and self._written >= GROWN_SIZE:
-            self._raw.modify(configuration=cast(Any, GROWN_INDEX))
+            with warnings.catch_warnings():  # Chroma warns of collections without a function of its own
+                warnings.simplefilter("ignore", DeprecationWarning)
+                raw.modify(configuration=cast(Any, GROWN_INDEX))
             self._grown = True
 
     def updates(self) -> Update | None:
         """What other processes have written since the last look: one read by id where there is nothing."""
-        if self._head is None:
+        raw = self._existing() if self._head is not None else None
+        if raw is None or self._head is None:
             return None
-        news = self._head.look(self._get_head())
+        try:
+            news = self._head.look(self._get_head(raw))
+        except StoreError as error:
+            if not isinstance(error.__cause__, NotFoundError):
+                raise
+            self._raw = None  # somebody has erased the whole namespace
+            return Update(_batch_of(NOTHING), frozenset())
         if news is None:
             return None
-        with self._store._guarded("read"):
-            batch = StoredBatch((), (), np.empty((0, self._dimension), dtype=np.float32))
-            if news.where is not None:
-                page = self._raw.get(
-                    where=cast(Any, news.where), include=["documents", "metadatas", "embeddings"]
-                )
-                batch = _batch_of(page)
-            ids = frozenset(self._raw.get(include=[])["ids"]) if news.deleted else None
-        return Update(batch, ids)
+        with self._store.guarded("read"):
+            page = raw.get(where=cast(Any, news.where), include=FIELDS) if news.where else NOTHING
+            ids = frozenset(raw.get(include=[])["ids"]) if news.deleted else None
+        return Update(_batch_of(page), ids)
 
-    def _get_head(self) -> Mapping[str, Any]:
-        with self._store._guarded("read"):
-            found = self._raw.get(ids=[Head.ID], include=["metadatas"])["metadatas"]
+    def _get_head(self, raw: RawCollection) -> Mapping[str, Any]:
+        with self._store.guarded("read"):
+            found = raw.get(ids=[Head.ID], include=["metadatas"])["metadatas"]
         return found[0] if found and found[0] else {}
 
-    def _write_head(self, metadata: Metadata) -> None:
+    def _write_head(self, raw: RawCollection, metadata: Metadata) -> None:
         assert self._head is not None
-        with self._store._guarded("write to"):
-            self._raw.upsert(
+        with self._store.guarded("write to"):
+            raw.upsert(
                 ids=[Head.ID],
                 documents=[Head.TEXT],
                 embeddings=self._head.vector,

@@ -35,7 +35,7 @@ def import_milliseconds() -> float:
 
 
 def add_against_upsert() -> tuple[float, float, float]:
-    """Median milliseconds of an ``add`` of a pair, and of a bare upsert of as many records; records a pair."""
+    """Median milliseconds of an ``add`` of a pair, and of a bare upsert of as many; records a pair."""
     with tempfile.TemporaryDirectory() as folder, ContextMemory(f"{folder}/ours") as memory:
         memory.add([_filler(i) for i in range(NAMESPACE_RECORDS)], "before")
         settings = ChromaSettings(anonymized_telemetry=False)

@@ -8,7 +8,10 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
+import chromadb
 import numpy as np
+from chromadb.api import ClientAPI
+from chromadb.config import Settings as ChromaSettings
 
 from shared_core.embedding import WordLlamaEmbedder
 from shared_core.errors import ExtractionError
@@ -77,6 +80,24 @@ def opened_namespace(folder: Path, name: str = "default") -> Iterator[Namespace]
         yield pool.open(name, EMBEDDER)
     finally:
         release_pool(pool)
+
+
+@contextmanager
+def chroma_client(folder: Path | None = None) -> Iterator[ClientAPI]:
+    """Chroma itself, past our store: on a folder, or in memory, where all of a process share their data."""
+    settings = ChromaSettings(anonymized_telemetry=False)
+    if folder is None:
+        client: Any = chromadb.EphemeralClient(settings=settings)
+    else:
+        client = chromadb.PersistentClient(str(folder), settings=settings)
+    try:
+        yield client
+    finally:
+        if folder is None:
+            for collection in client.list_collections():
+                client.delete_collection(collection.name)
+        else:
+            client.close()
 
 
 def write(namespace: Namespace, *memories: Memory) -> None:

@@ -12,7 +12,8 @@ NOON = datetime(2026, 1, 14, 12, tzinfo=timezone.utc)
 
 
 @pytest.mark.parametrize(
-    ("count", "expected"), [(0, []), (1, []), (50, []), (51, [30]), (80, [30]), (81, [30, 30]), (111, [30, 30, 30])]
+    ("count", "expected"),
+    [(0, []), (1, []), (50, []), (51, [30]), (80, [30]), (81, [30, 30]), (111, [30, 30, 30])],
 )
 def test_a_buffer_of_50_lets_its_oldest_30_go_together(count: int, expected: list[int]) -> None:
     assert evictions([0] * count, max_messages=50, evict_messages=30, max_tokens=None) == expected

@@ -49,9 +49,7 @@ def test_more_rows_than_a_chunk_are_all_answered() -> None:
     assert all([place for place, _ in best] == [0] for best in found)
 
 
-@given(
-    st.integers(1, 5), st.integers(1, 12), st.floats(0, 1), st.integers(0, 6), st.integers(0, 2**32 - 1)
-)
+@given(st.integers(1, 5), st.integers(1, 12), st.floats(0, 1), st.integers(0, 6), st.integers(0, 2**32 - 1))
 def test_each_connection_reaches_the_threshold_and_none_stronger_is_left_out(
     new: int, others: int, threshold: float, limit: int, seed: int
 ) -> None:

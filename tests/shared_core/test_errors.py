@@ -17,7 +17,8 @@ from shared_core.errors import (
 
 
 @pytest.mark.parametrize(
-    "kind", [EmbedderMismatchError, EmbeddingError, ExtractionError, MissingExtraError, StoreError, StoreLockedError]
+    "kind",
+    [EmbedderMismatchError, EmbeddingError, ExtractionError, MissingExtraError, StoreError, StoreLockedError],
 )
 def test_one_base_catches_every_error_of_the_library(kind: type[Exception]) -> None:
     assert issubclass(kind, ContextMemoryError)

@@ -2,17 +2,20 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, get_args
 
+import numpy as np
 import pytest
 
 from shared_core import ContextMemory, Settings
 from shared_core.errors import ContextMemoryError, StoreError
+from shared_core.filters import SEARCHED_KINDS
+from shared_core.records import Kind
 from shared_core.scoring import PresetName, policy_of
 from tests.shared_core.building import NOW, NotesExtractor, days_before, said
 
@@ -54,7 +57,11 @@ def test_the_best_hit_says_where_it_came_from(memory: ContextMemory) -> None:
 def test_what_is_learnt_and_its_message_never_stand_side_by_side(memory: ContextMemory) -> None:
     memory.add(TALK, "c1")
     for query in ("Berlin", "bicycle stolen", "tandem", "Acme work city"):
-        sources = [source for hit in memory.search(query, limit=20) for source in hit.record.sources or (hit.memory_id,)]
+        sources = [
+            source
+            for hit in memory.search(query, limit=20)
+            for source in hit.record.sources or (hit.memory_id,)
+        ]
         assert len(sources) == len(set(sources))
 
 
@@ -105,26 +112,23 @@ def test_adding_nothing_writes_nothing(memory: ContextMemory) -> None:
 
 @pytest.mark.parametrize("preset", get_args(PresetName))
 def test_the_components_of_every_hit_make_its_score_again(tmp_path: Path, preset: PresetName) -> None:
-    import numpy as np
-
     with ContextMemory(tmp_path, settings=Settings(scoring=preset), extractor=NotesExtractor()) as memory:
         for day in range(4):
-            memory.add(
-                [
-                    said(f"moment: Ada rode her red tandem {place}.\nfact: Ada rides a red tandem")
-                    for place in ("to work", "to the lake", f"home on day {day}")
-                ],
-                now=days_before(day / 1_440),
-            )
-        result = memory.search("Ada rode her red tandem", limit=50, now=NOW)
-        assert {"semantic", "bubble"} <= {hit.type for hit in result}
-        for hit in result:
-            if hit.type == "connected_bubble":
-                parts = hit.components
-                assert hit.score == parts["origin"] * parts["connection"] * parts["share"]
-            else:
-                columns = {name: np.array([value]) for name, value in hit.components.items()}
-                assert hit.score == float(policy_of(preset).score(columns)[0])
+            rides = [
+                f"moment: Ada rode her red tandem {to}." for to in ("to work", "to the lake", f"home {day}")
+            ]
+            memory.add([said(ride) for ride in rides], now=days_before(day / 1_440))
+            memory.add(said("fact: Ada rides a red tandem"))
+        kinds: list[tuple[Kind, ...]] = [SEARCHED_KINDS, ("fact",), ("bubble",), ("bubble", "fact")]
+        found = [memory.search("Ada rode a red tandem", limit=50, now=NOW, kind=kind) for kind in kinds]
+    for hit in (hit for result in found for hit in result):
+        if hit.type == "connected_bubble":
+            parts = hit.components
+            assert hit.score == parts["origin"] * parts["connection"] * parts["share"]
+        else:
+            columns = {name: np.array([value]) for name, value in hit.components.items()}
+            assert hit.score == float(policy_of(preset).score(columns)[0])
+    assert {"semantic", "bubble"} <= {hit.type for result in found for hit in result}
 
 
 # -- ids -------------------------------------------------------------------------------------------------
@@ -163,10 +167,14 @@ def test_a_message_is_got_by_its_callers_id(memory: ContextMemory) -> None:
     assert message.text == TALK[2]["content"]
 
 
-def test_an_id_that_is_known_with_another_text_is_refused_and_nothing_is_written(memory: ContextMemory) -> None:
+def test_an_id_that_is_known_with_another_text_is_refused_and_nothing_is_written(
+    memory: ContextMemory,
+) -> None:
     memory.add(said("I like tea.", "m1"), "c1")
     before = texts(memory)
-    with pytest.raises(ValueError, match=r"'m1' stands for 'I like tea\.' in conversation 'c1', not for 'I like coffee"):
+    with pytest.raises(
+        ValueError, match=r"'m1' stands for 'I like tea\.' in conversation 'c1', not for 'I like coffee"
+    ):
         memory.add([said("Something new.", "m0"), said("I like coffee.", "m1")], "c1")
     assert texts(memory) == before
 
@@ -176,6 +184,13 @@ def test_numbers_may_name_conversations_and_messages(memory: ContextMemory) -> N
     assert len(memory.list(conversation_id="7", kind="message")) == 1
     assert len(memory.list(conversation_id=7, kind="message")) == 1
     assert memory.erase(message_id="5", conversation_id=7) >= 1
+
+
+def test_a_message_is_named_by_the_number_that_it_was_added_with(memory: ContextMemory) -> None:
+    memory.add(said("I like tea.", id=5), "c1")
+    message = memory.get(5)
+    assert message is not None
+    assert memory.erase(message_id=5, conversation_id="c1") >= 1
 
 
 def test_messages_without_a_conversation_stand_in_the_default_one(memory: ContextMemory) -> None:
@@ -267,7 +282,6 @@ def test_a_blank_question_is_refused_and_quoted(untouched: ContextMemory, query:
     assert repr(query) in str(raised.value)
 
 
-@pytest.mark.xfail(reason="question_of lets a lone surrogate through to the tokenizer", strict=False)
 def test_a_question_with_a_lone_surrogate_is_refused(untouched: ContextMemory) -> None:
     with pytest.raises(ValueError, match="lone surrogate"):
         untouched.search("tea \ud800")
@@ -396,7 +410,7 @@ def test_strange_texts_and_metadata_come_back_exactly(untouched: ContextMemory, 
 
 
 def test_metadata_comes_back_exactly(memory: ContextMemory) -> None:
-    metadata = {
+    metadata: dict[str, Any] = {
         "big": 2**80,
         "small": 5e-324,
         "precise": 0.1 + 0.2,
@@ -454,7 +468,7 @@ def test_a_clock_that_goes_back_loses_nothing(memory: ContextMemory) -> None:
 
 
 def test_a_message_of_a_megabyte_is_remembered_within_seconds(memory: ContextMemory) -> None:
-    long = " ".join(f"I bought item number {number} in shop {number % 97}." for number in range(25_000))
+    long = " ".join(f"I bought item number {number} in shop {number % 97}." for number in range(30_000))
     assert len(long) > 1_000_000
     started = time.monotonic()
     memory.add(said(long, "long"))
@@ -485,43 +499,33 @@ def test_a_question_of_a_megabyte_is_answered(memory: ContextMemory) -> None:
 
 
 def test_eight_threads_lose_no_message(memory: ContextMemory) -> None:
-    errors: list[BaseException] = []
-
     def add(thread: int) -> None:
-        try:
-            for number in range(12):
-                memory.add(said(f"Thread {thread} says {number}.", f"{thread}-{number}"), f"c{thread % 3}")
-                memory.search(f"thread {thread}")
-        except BaseException as error:
-            errors.append(error)
+        for number in range(8):
+            memory.add(said(f"Thread {thread} says {number}.", f"{thread}-{number}"), f"c{thread % 3}")
+            memory.search(f"thread {thread}")
 
-    threads = [threading.Thread(target=add, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert errors == []
-    wanted = {f"{thread}-{number}" for thread in range(8) for number in range(12)}
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(add, range(8)))
+    wanted = {f"{thread}-{number}" for thread in range(8) for number in range(8)}
     assert {one.message_id for one in memory.list(kind="message", limit=1_000)} == wanted
     memory.opened().drop_index()
     assert {one.message_id for one in memory.list(kind="message", limit=1_000)} == wanted
-    for conversation in range(3):
-        turns = [one.turn or 0 for one in memory.list(kind="message", conversation_id=f"c{conversation}", limit=1_000)]
-        assert sorted(turns) == list(range(len(turns)))
+    for conversation in ("c0", "c1", "c2"):
+        listed = memory.list(kind="message", conversation_id=conversation, limit=1_000)
+        assert sorted(one.turn or 0 for one in listed) == list(range(len(listed)))
 
 
-def test_two_threads_that_retry_the_same_messages_store_them_once(memory: ContextMemory) -> None:
-    threads = [threading.Thread(target=memory.add, args=(TALK, "c1")) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+def test_threads_that_retry_the_same_messages_store_them_once(memory: ContextMemory) -> None:
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda _: memory.add(TALK, "c1"), range(6)))
     assert len(memory.list(kind="message")) == len(TALK)
     assert all(one.mention_count == 1 for one in memory.list(kind="fact"))
 
 
 async def test_fifty_coroutines_at_once_lose_nothing(memory: ContextMemory) -> None:
-    await asyncio.gather(*(memory.aadd(said(f"Coroutine {n} says hello.", f"m{n}"), f"c{n % 5}") for n in range(50)))
+    await asyncio.gather(
+        *(memory.aadd(said(f"Coroutine {n} says hello.", f"m{n}"), f"c{n % 5}") for n in range(50))
+    )
     found = await asyncio.gather(*(memory.asearch(f"Coroutine {n} says hello.", limit=1) for n in range(50)))
     assert [result.results[0].source_ids for result in found] == [(f"m{n}",) for n in range(50)]
 
@@ -570,7 +574,10 @@ async def test_async_twins_do_what_their_methods_do(tmp_path: Path) -> None:
         assert (await memory.asearch("tandem", now=NOW)) == memory.search("tandem", now=NOW)
         assert (await memory.acontext("tandem", now=NOW)) == memory.context("tandem", now=NOW)
         assert (await memory.aupdate(fact.id, "Ada rides a bicycle")).text == "Ada rides a bicycle"
-        assert [one.text for one in await memory.ahistory(fact.id)] == ["Ada rides a tandem", "Ada rides a bicycle"]
+        assert [one.text for one in await memory.ahistory(fact.id)] == [
+            "Ada rides a tandem",
+            "Ada rides a bicycle",
+        ]
         await memory.aflush()
         assert (await memory.amaintain()).changed_nothing
         assert await memory.adelete(fact.id)

@@ -19,8 +19,10 @@ JSON = st.recursive(
     | st.integers()
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(st.characters(exclude_categories=["Cs"])),
-    lambda values: st.lists(values, max_size=3)
-    | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), values, max_size=3),
+    lambda values: (
+        st.lists(values, max_size=3)
+        | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), values, max_size=3)
+    ),
     max_leaves=10,
 )
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip)
@@ -174,7 +176,20 @@ def test_an_unknown_role_is_refused_and_quoted(role: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", ["", " ", "\n\t ", "\u2003\u00a0", None, 5, b"bytes", [], [""], [{"type": "text", "text": " "}], {"a": 1}]
+    "content",
+    [
+        "",
+        " ",
+        "\n\t ",
+        "\u2003\u00a0",
+        None,
+        5,
+        b"bytes",
+        [],
+        [""],
+        [{"type": "text", "text": " "}],
+        {"a": 1},
+    ],
 )
 def test_a_message_without_words_is_refused_and_quoted(content: Any) -> None:
     assert f"content {content!r}" in refusal([said(content)])

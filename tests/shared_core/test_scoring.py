@@ -4,7 +4,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -106,6 +106,7 @@ def test_no_policy_scores_a_memory_higher_for_being_older(
 
 
 @pytest.mark.parametrize("preset", get_args(PresetName))
+@settings(max_examples=25)
 @given(data=st.data())
 def test_the_components_of_one_memory_make_its_score_again(preset: PresetName, data: st.DataObject) -> None:
     """Also when the memory was scored among others."""
@@ -147,4 +148,4 @@ def test_an_unknown_preset_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="'linear' is none of the presets balanced, contextmemory"):
         policy_of("linear")  # type: ignore[arg-type]
     with pytest.raises(ValidationError, match="linear"):
-        Settings(scoring="linear")  # type: ignore[arg-type]
+        Settings(scoring="linear")

@@ -44,7 +44,11 @@ def test_a_value_out_of_range_is_refused_by_name_and_quoted(name: str, value: An
 def test_all_bad_values_are_reported_at_once() -> None:
     with pytest.raises(ValidationError) as raised:
         Settings(capacity=0, summary_words=1, buffer_messages=-5)
-    assert {error["loc"][0] for error in raised.value.errors()} == {"capacity", "summary_words", "buffer_messages"}
+    assert {error["loc"][0] for error in raised.value.errors()} == {
+        "capacity",
+        "summary_words",
+        "buffer_messages",
+    }
 
 
 def test_an_unknown_setting_is_refused() -> None:

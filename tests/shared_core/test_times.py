@@ -49,7 +49,8 @@ def test_a_date_alone_is_its_midnight() -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["", "yesterday", "2026-13-01", "2026-02-30", 1_700_000_000, None, b"2026-01-14", date(2026, 1, 14)]
+    "value",
+    ["", "yesterday", "2026-13-01", "2026-02-30", 1_700_000_000, None, b"2026-01-14", date(2026, 1, 14)],
 )
 def test_anything_else_is_refused_and_quoted(value: Any) -> None:
     with pytest.raises(ValueError, match="neither a datetime nor ISO 8601") as raised:

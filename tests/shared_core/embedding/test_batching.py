@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared_core.embedding.base import FloatArray
-from shared_core.embedding.batching import EmbeddingError, batches, checked_vectors, embed_unique, well_formed
+from shared_core.embedding.batching import batches, checked_vectors, embed_unique, well_formed
+from shared_core.errors import EmbeddingError
 
 any_text = st.text(st.characters(), max_size=12)  # lone surrogates and NUL too
 

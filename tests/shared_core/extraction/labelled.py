@@ -211,8 +211,8 @@ SECOND_HARD = (
 LABELLED = EASY + HARD
 SECOND = SECOND_EASY + SECOND_HARD
 
-# A third set, written after the rules were done and never tuned on: the honest figure.
-UNSEEN_EASY = (
+# A third set, unseen until the rules were done, and then used to extend them.
+THIRD_EASY = (
     Labelled(
         "I'm a freelance photographer based in Ghent.",
         (("User", "works_as", "freelance photographer"), ("User", "lives_in", "Ghent")),
@@ -243,7 +243,7 @@ UNSEEN_EASY = (
     Labelled("No worries, take your time."),
 )
 
-UNSEEN_HARD = (
+THIRD_HARD = (
     Labelled(
         "My brother used to work at Ikea.", (("User's brother", "no_longer_works_at", "Ikea"),), hard=True
     ),
@@ -267,4 +267,62 @@ UNSEEN_HARD = (
     Labelled("She lives in Oslo and he works at Equinor.", hard=True),
     Labelled("I have never liked horror films.", hard=True),
     Labelled("My landlord is not from here.", hard=True),
+)
+
+# Written before the rules were extended, run once they were done, and never tuned on: the honest figure.
+UNSEEN_EASY = (
+    Labelled(
+        "I'm Marta, a midwife from Porto.",
+        (("User", "name", "Marta"), ("User", "works_as", "midwife"), ("User", "from", "Porto")),
+    ),
+    Labelled(
+        "Our cat Pixel hates thunderstorms.",
+        (("User", "has_pet", "Pixel"), ("Pixel", "dislikes", "thunderstorms")),
+    ),
+    Labelled("I've lived in Graz for nine years.", (("User", "lives_in", "Graz"),)),
+    Labelled("Shellfish makes me ill, I'm allergic to it.", (("User", "allergic_to", "shellfish"),)),
+    Labelled("I run my own bakery in Bergen.", (("User", "runs", "own bakery in Bergen"),)),
+    Labelled(
+        "Please don't use tables when you answer me.",
+        (("User", "wants_assistant_to", "do not use tables when you answer me"),),
+    ),
+    Labelled("I usually prefer trains to planes.", (("User", "prefers", "trains to planes"),)),
+    Labelled(
+        "My son Leo goes to primary school and my daughter Ida is a drummer.",
+        (("User", "has_son", "Leo"), ("User", "has_daughter", "Ida")),
+    ),
+    Labelled(
+        "One day I'd like to sail across the Atlantic.", (("User", "wants_to", "sail across the Atlantic"),)
+    ),
+    Labelled(
+        "I know some Swedish and I play the cello.",
+        (("User", "speaks", "Swedish"), ("User", "plays", "cello")),
+    ),
+    Labelled(
+        "Note that the staging server is rebooted every night.",
+        (("User", "noted", "the staging server is rebooted every night"),),
+    ),
+    Labelled(
+        "My uncle Rob is a carpenter. He lives in Perth.",
+        (("User", "has_uncle", "Rob"), ("Rob", "works_as", "carpenter"), ("Rob", "lives_in", "Perth")),
+    ),
+    Labelled("The week before last we drove to Verona.", bubble=True),
+    Labelled("I handed in my notice on Monday.", bubble=True, date="2024-06-10"),
+    Labelled("We're throwing a party for Grandma on the 29th of June.", bubble=True, date="2024-06-29"),
+    Labelled("Could you summarise this article for me?"),
+)
+UNSEEN_HARD = (
+    Labelled("I'm starving.", hard=True),
+    Labelled("My neighbour claims he works for the secret service.", hard=True),
+    Labelled("I never wanted a dog.", hard=True),
+    Labelled("It would be nice to live in Vienna.", hard=True),
+    Labelled("We don't have any children.", (("User", "not_has_children", "children"),), hard=True),
+    Labelled("Remember when I lived in Cairo?", hard=True),
+    Labelled(
+        "My friend Kim and her sister are visiting. She is vegan.",
+        (("User", "has_friend", "Kim"),),
+        bubble=True,
+        hard=True,
+    ),
+    Labelled("When I was little, we had a farm near Cork.", hard=True),
 )

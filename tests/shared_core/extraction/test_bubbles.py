@@ -20,6 +20,10 @@ from tests.shared_core.extraction.conversation import said
         ("It hurt me.", "It hurt User."),
         ("I took some me-time.", "User took some me-time."),
         ('I told her "I am here".', 'User told her "I am here".'),
+        ("I get up and walk.", "User gets up and walks."),
+        ("I'm tired and need my bed.", "User is tired and needs their bed."),
+        ("I love cats and dogs.", "User loves cats and dogs."),
+        ("I want to get up and walk.", "User wants to get up and walk."),
         ("World War I began in 1914.", "World War I began in 1914."),
     ],
 )
@@ -54,10 +58,26 @@ def test_a_sentence_that_goes_on_about_a_moment_joins_it() -> None:
         "I wish I were there.",
         "Good morning!",
         "Let me know what you found.",
+        "I have never liked horror films.",
+        "I haven't lived in Spain for years.",
+        "As a kid I loved dinosaurs.",
+        "I hate crowded places.",
     ],
 )
-def test_thanks_questions_and_suppositions_are_no_moments(text: str) -> None:
+def test_thanks_questions_suppositions_and_states_are_no_moments(text: str) -> None:
     assert not said(text).bubbles
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I haven't slept, but I fixed the bug.",
+        "As a kid I broke my arm.",
+        "When I was little I'd visit her and we baked.",
+    ],
+)
+def test_events_beside_a_state_are_moments(text: str) -> None:
+    assert said(text).bubbles
 
 
 def test_life_events_matter_more_than_errands() -> None:

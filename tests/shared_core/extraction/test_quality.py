@@ -16,6 +16,8 @@ from tests.shared_core.extraction.labelled import (
     SAID_AT,
     SECOND_EASY,
     SECOND_HARD,
+    THIRD_EASY,
+    THIRD_HARD,
     UNSEEN_EASY,
     UNSEEN_HARD,
     Labelled,
@@ -34,6 +36,8 @@ SETS = {
     "hard": HARD,
     "second easy": SECOND_EASY,
     "second hard": SECOND_HARD,
+    "third easy": THIRD_EASY,
+    "third hard": THIRD_HARD,
     "unseen easy": UNSEEN_EASY,
     "unseen hard": UNSEEN_HARD,
 }

@@ -1,0 +1,54 @@
+"""What a context is built from: what was found, what is always known, what was just said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shared_core.context import ContextSources
+from shared_core.index.resident import ResidentIndex
+from shared_core.records import Memory
+from shared_core.repetition import says_most_of
+
+
+def gather(index: ResidentIndex, found: Iterable[Memory], *, conversation_id: str | None) -> ContextSources:
+    """The memories that a context chooses from.
+
+    Args:
+        index: The namespace; only read.
+        found: What a search found, best first.
+        conversation_id: The conversation whose buffer and summaries belong in; None for none.
+    """
+    facts: list[Memory] = []
+    episodes: list[Memory] = []
+    for memory in found:
+        if memory.kind in ("fact", "triplet"):
+            facts.append(memory)
+        if memory.kind != "summary":
+            episodes.extend(_episodes_of(index, memory))
+    recent: list[Memory] = []
+    summaries: list[Memory] = []
+    if conversation_id is not None:
+        recent = [index.memory_at(row) for row in index.buffered(conversation_id)]
+        summaries = [index.memory_at(row) for row in index.summaries_of(conversation_id)]
+    return ContextSources(
+        core=tuple(index.memory_at(int(row)) for row in index.rows_of("block")),
+        summaries=tuple(summaries),
+        facts=tuple(facts),
+        episodes=tuple(episodes),
+        recent=tuple(recent),
+    )
+
+
+def _episodes_of(index: ResidentIndex, memory: Memory) -> list[Memory]:
+    """The memory itself if it is a message, or a moment that says most of its message; else its message.
+
+    A search returns what answers best; a reader of the context also needs the rest of what was said there.
+    """
+    if memory.kind == "message":
+        return [memory]
+    message = index.get(memory.sources[0]) if memory.sources else None
+    if message is None:
+        return [memory] if memory.kind == "bubble" else []
+    if memory.kind == "bubble" and says_most_of(memory.text, message.text):
+        return [memory]
+    return [message]

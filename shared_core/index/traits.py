@@ -1,0 +1,64 @@
+"""What a turn is like, whatever is asked: six numbers that a ranking model uses."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import NamedTuple
+
+from shared_core.index.words import words_of
+
+#: Traits are read from this much of a text, in characters.
+MAX_CHARACTERS = 4_000
+
+_TIME = re.compile(
+    r"\b(?:yesterday|today|tonight|tomorrow|ago|since|recently|just|back in|weekend|birthday|anniversary"
+    r"|(?:last|next|this) (?:morning|night|week|weekend|month|year|past|\w{3,6}day)"
+    r"|(?:last|next|this) (?:spring|summer|autumn|fall|winter)"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|january|february|march|april|june|july|august|september|october|november|december"
+    r"|(?:19|20)\d\d|\d{1,2}(?:st|nd|rd|th))\b",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(
+    r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|once|twice|couple|few"
+    r"|several|first|second|third|both)\b",
+    re.IGNORECASE,
+)
+_CAPITALISED = re.compile(r"(?<=[a-z,;:\"'(] )[\"'(]?[A-Z][a-zA-Z]+")
+_SENTENCE = re.compile(r"[^.!?]*[.!?]?")
+
+
+class Traits(NamedTuple):
+    """Numbers about a text.
+
+    Attributes:
+        log_words: Natural logarithm of one more than its words.
+        asks: 1 if it holds a question mark.
+        question_share: Share of its characters that stand in questions, 0 to 1.
+        has_time: 1 if it names a day, a date or a stretch of time.
+        has_number: 1 if it holds a number, in figures or in words.
+        log_capitalised: Logarithm of one more than its words with a capital inside a sentence.
+    """
+
+    log_words: float
+    asks: float
+    question_share: float
+    has_time: float
+    has_number: float
+    log_capitalised: float
+
+
+def traits_of(text: str) -> Traits:
+    """The traits of a text; what stands after ``MAX_CHARACTERS`` is not looked at."""
+    text = text[:MAX_CHARACTERS]
+    asks = "?" in text
+    asked = sum(len(s) for s in _SENTENCE.findall(text) if s.endswith("?")) if asks else 0
+    return Traits(
+        log_words=math.log1p(len(words_of(text))),
+        asks=float(asks),
+        question_share=asked / max(1, len(text)),
+        has_time=float(_TIME.search(text) is not None),
+        has_number=float(_NUMBER.search(text) is not None),
+        log_capitalised=math.log1p(len(_CAPITALISED.findall(text))),
+    )
