@@ -45,5 +45,6 @@ SECOND_LOOK: dict[str, float] = {
     "day_asked": 4.0676,
 }
 
-#: Makes the sum of the second look the logarithm of the odds that a turn answers the question.
-INTERCEPT = -11.4957
+#: With the logarithm of the number of turns taken off, makes the sum of the second look the logarithm of the
+#: odds that a turn answers the question: the more turns there are, the less likely is each.
+INTERCEPT = -5.1822

@@ -56,14 +56,14 @@ def find_names(text: str, words: frozenset[str], speaker: str, *, is_opening: bo
     if "name" in words or "name's" in words:
         match = _MY_NAME.search(text)
         if match and is_name(match["name"].split()[0]):
-            yield _named(speaker, match["name"], 1.0)
+            yield from _named(speaker, match["name"], 1.0)
     else:
         greets = is_opening or not _GREETINGS.isdisjoint(words)
         match = (_I_AM if greets else _ONLY_I_AM).search(text)
         if match is None and not words.isdisjoint(_HERE_CUES):
             match = _HERE.search(text) or (_NAME_HERE.search(text) if greets else None)
         if match and _is_personal(match["name"]):
-            yield _named(speaker, match["name"], LIKELY)
+            yield from _named(speaker, match["name"], LIKELY)
     if "call" in words or "calls" in words:
         match = _CALL_ME.search(text)
         if match and is_name(match["name"]) and match["name"].lower() not in _NOT_CALLED:
@@ -76,9 +76,11 @@ def _is_personal(name: str) -> bool:
     return is_name(first) and not any(first in words for words in _NOT_PERSONAL)
 
 
-def _named(speaker: str, name: str, confidence: float) -> Fact:
+def _named(speaker: str, name: str, confidence: float) -> Iterator[Fact]:
+    """The name as a fact, unless it is what the speaker is called here anyway."""
     name = _capital(name)
-    return Fact(f"{speaker}'s name is {name}", "name", confidence, speaker, "name", name)
+    if name.casefold() != speaker.casefold():
+        yield Fact(f"{speaker}'s name is {name}", "name", confidence, speaker, "name", name)
 
 
 def _capital(name: str) -> str:

@@ -127,7 +127,8 @@ def main() -> None:
     print("all five: recall@10", f"{recall_at(together, weights, 10):.1f}")
     for name, weight in zip(names, weights, strict=True):
         print(f'    "{name}": {weight:.4f},')
-    print(f"INTERCEPT = {intercept(together, weights):.4f}")
+    turns = np.mean([len(samples[number].messages) for number in TUNED])
+    print(f"INTERCEPT = {intercept(together, weights) + np.log(turns):.4f}")
 
 
 if __name__ == "__main__":
