@@ -89,7 +89,7 @@ class Filters(Record):
         columns = index.columns
         allowed: NDArray[np.bool_] = columns["alive"] & (columns["expires"] > now.timestamp())
         if set(self.kinds) != set(KINDS):
-            allowed &= np.isin(columns["kind"], [KINDS.index(kind) for kind in self.kinds])
+            allowed &= np.array([kind in self.kinds for kind in KINDS])[columns["kind"]]
         if not self.include_archived:
             allowed &= columns["active"]
         if not self.include_superseded:

@@ -31,7 +31,7 @@ def gather(index: ResidentIndex, found: Iterable[Memory], *, conversation_id: st
         recent = [index.memory_at(row) for row in index.buffered(conversation_id)]
         summaries = [index.memory_at(row) for row in index.summaries_of(conversation_id)]
     return ContextSources(
-        core=tuple(index.memory_at(int(row)) for row in index.rows_of("block")),
+        core=tuple(index.memory_at(row) for row in _current_blocks(index)),
         summaries=tuple(summaries),
         facts=tuple(facts),
         episodes=tuple(episodes),
@@ -39,16 +39,24 @@ def gather(index: ResidentIndex, found: Iterable[Memory], *, conversation_id: st
     )
 
 
+def _current_blocks(index: ResidentIndex) -> list[int]:
+    """The rows of core memory, versions replaced and blocks archived left out."""
+    columns = index.columns
+    return [int(row) for row in index.rows_of("block") if columns["current"][row] and columns["active"][row]]
+
+
 def _episodes_of(index: ResidentIndex, memory: Memory) -> list[Memory]:
     """The memory itself if it is a message, or a moment that says most of its message; else its message.
 
-    A search returns what answers best; a reader of the context also needs the rest of what was said there.
+    A search returns what answers best; a reader of the context also needs the rest of what was said there,
+    and the day on which *yesterday* was said.
     """
     if memory.kind == "message":
         return [memory]
     message = index.get(memory.sources[0]) if memory.sources else None
     if message is None:
         return [memory] if memory.kind == "bubble" else []
-    if memory.kind == "bubble" and says_most_of(memory.text, message.text):
+    is_same_day = memory.dated.date() == message.created_at.date()
+    if memory.kind == "bubble" and is_same_day and says_most_of(memory.text, message.text):
         return [memory]
     return [message]

@@ -88,22 +88,24 @@ class Ingestion:
             return self._finish(records, extraction, index, now)
 
     def learn_pending(self, records: Sequence[Memory], *, now: datetime) -> AddResult:
-        """Learn from messages that are stored but pending, and clear the mark.
+        """Learn from messages that are stored but pending, and clear the mark; from no message twice.
 
         Raises:
             ExtractionError: If the extractor failed; the messages stay pending.
         """
-        if not records:
-            return AddResult()
-        with self.namespace.use() as index:
-            request = _request(records, index, now)
-        extraction = self.extractor.extract(request)
-        with self.namespace.use() as index:
-            present = [record for record in records if record.id in index]
-            if len(present) < len(records):  # some were erased meanwhile: nothing may be learnt from them
-                return self.learn_pending(present, now=now)
-            cleared = [record.model_copy(update={"pending": False}) for record in records]
-            return self._finish(cleared, extraction, index, now)
+        while records:
+            with self.namespace.use() as index:
+                request = _request(records, index, now)
+            extraction = self.extractor.extract(request)
+            with self.namespace.use() as index:
+                # Some were erased, or learnt from by another thread, meanwhile: once more without them.
+                pending = index.pending
+                left = [record for record in records if record.id in pending]
+                if len(left) == len(records):
+                    cleared = [record.model_copy(update={"pending": False}) for record in records]
+                    return self._finish(cleared, extraction, index, now)
+            records = left
+        return AddResult()
 
     def resume(self, *, now: datetime) -> tuple[tuple[str, ...], list[ExtractionError]]:
         """Learn from the messages that an interrupted process has left pending, conversation by conversation.
@@ -133,7 +135,7 @@ class Ingestion:
         """Write messages together with what was learnt from them and what the buffer lets go."""
         extraction = usable(extraction, len(records))
         summaries = self._summaries(records, index, now)
-        vectors = _known_vectors([*(record.id for record in records), *known_ids(extraction)], index)
+        vectors = _known_vectors([*(record.id for record in records), *known_ids(extraction, index)], index)
         texts = [*(record.text for record in records), *texts_of(extraction), *(s.text for s in summaries)]
         embedded = self._embed(text for text in texts if text not in vectors)
         vectors.update(embedded)

@@ -67,12 +67,26 @@ def texts_of(extraction: Extraction) -> list[str]:
     ]
 
 
-def known_ids(extraction: Extraction) -> list[str]:
+def known_ids(extraction: Extraction, index: ResidentIndex) -> list[str]:
     """The ids under which its facts and triplets stand, if they were said before."""
     return [
-        *(fact_id(fact.text) for fact in extraction.facts),
-        *(triplet_id(triplet.subject, triplet.predicate, triplet.object) for triplet in extraction.triplets),
+        *(_standing_id(index, fact_id(fact.text), fact.text) for fact in extraction.facts),
+        *(_standing_id(index, _id_of(triplet), triplet_text(triplet)) for triplet in extraction.triplets),
     ]
+
+
+def _id_of(triplet: ExtractedTriplet) -> str:
+    return triplet_id(triplet.subject, triplet.predicate, triplet.object)
+
+
+def _standing_id(index: ResidentIndex, memory_id: str, text: str) -> str:
+    """An id for ``text``: its own, unless the record of that id was given another text since."""
+    said = text.casefold().split()
+    row = index.row(memory_id)
+    while row is not None and index.text_at(row).casefold().split() != said:
+        memory_id = record_id("fact", memory_id, " ".join(said))
+        row = index.row(memory_id)
+    return memory_id
 
 
 def triplet_text(triplet: ExtractedTriplet) -> str:
@@ -130,7 +144,7 @@ class Learner:
 
     def _add_triplet(self, triplet: ExtractedTriplet) -> None:
         self._add_or_repeat(
-            triplet_id(triplet.subject, triplet.predicate, triplet.object),
+            _id_of(triplet),
             triplet.sources,
             kind="triplet",
             text=triplet_text(triplet),
@@ -158,7 +172,7 @@ class Learner:
 
     def _add_or_repeat(self, memory_id: str, sources: Sequence[int], **fields: object) -> None:
         """A record of what is new; one more mention of what is known."""
-        memory_id = self._free_or_same(memory_id, str(fields["text"]))
+        memory_id = _standing_id(self._index, memory_id, str(fields["text"]))
         known = self._records.get(memory_id)
         if known is None and memory_id in self._index:
             known = self._index.stored(memory_id)
@@ -181,14 +195,6 @@ class Learner:
                 "is_active": True,
             }
         )
-
-    def _free_or_same(self, memory_id: str, text: str) -> str:
-        """An id for ``text``: its own, unless that record was given another text since."""
-        row = self._index.row(memory_id)
-        while row is not None and self._index.text_at(row).casefold().split() != text.casefold().split():
-            memory_id = record_id("fact", memory_id, text)
-            row = self._index.row(memory_id)
-        return memory_id
 
     def _record(self, memory_id: str, sources: Sequence[int], **fields: object) -> Memory:
         messages = [self._messages[i] for i in sources]

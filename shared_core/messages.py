@@ -181,10 +181,17 @@ def _note(part: Mapping[str, Any]) -> dict[str, Any]:
 
 def _description(noted: Mapping[str, Any], message: Mapping[str, Any]) -> str:
     """A line that stands for a message without text, such as an image or a call of a tool."""
-    calls = message.get("tool_calls") or ()
-    names = [call.get("function", call).get("name", "tool") for call in calls if isinstance(call, Mapping)]
-    words = [f"[{part['type']}]" for part in noted.get("parts", ())] + [f"[calls {name}]" for name in names]
+    calls = message.get("tool_calls")
+    called = [call for call in calls if isinstance(call, Mapping)] if isinstance(calls, (list, tuple)) else []
+    words = [f"[{part['type']}]" for part in noted.get("parts", ())]
+    words += [f"[calls {_function_name(call)}]" for call in called]
     return " ".join(words)
+
+
+def _function_name(call: Mapping[str, Any]) -> str:
+    function = call.get("function", call)
+    name = function.get("name") if isinstance(function, Mapping) else None
+    return name if isinstance(name, str) and name.strip() else "tool"
 
 
 def json_object(value: object, label: str) -> dict[str, Any]:

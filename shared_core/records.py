@@ -32,6 +32,8 @@ HIT_TYPES: dict[Kind, HitType] = {
 }
 
 Score = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+#: A whole number that the index can keep.
+Count = Annotated[int, Field(ge=0, lt=2**31)]
 UtcDatetime = Annotated[datetime, AfterValidator(as_utc)]
 
 
@@ -116,7 +118,7 @@ class Memory(Record):
     text: str
     conversation_id: str | None = None
     session_id: str | None = None
-    turn: int | None = None
+    turn: Count | None = None
     role: Role | None = None
     speaker: str | None = None
     message_id: str | None = None
@@ -127,8 +129,8 @@ class Memory(Record):
     created_at: UtcDatetime
     updated_at: UtcDatetime
     expires_at: UtcDatetime | None = None
-    mention_count: int = 1
-    access_count: int = 0
+    mention_count: Count = 1
+    access_count: Count = 0
     last_accessed_at: UtcDatetime | None = None
     source_ids: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from datetime import date, datetime, timezone
+from datetime import date
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from shared_core.index.resident import MESSAGE, SUMMARY, ResidentIndex
 from shared_core.index.surroundings import SESSION_K1, Surroundings
 from shared_core.question import Question
 from shared_core.relevance_weights import FIRST_LOOK, INTERCEPT, SECOND_LOOK
+from shared_core.times import SECONDS_PER_DAY
 
 #: Turns that get the closer look.
 CANDIDATES = 200
@@ -162,12 +163,15 @@ def candidate_rows(
     """Those of ``permitted`` that are worth a closer look: the best turns, and what was learnt from them."""
     first = weighted(first_look(index, around, scanned, question), FIRST_LOOK)
     sources = index.columns["source"][permitted]
-    turns = np.unique(np.where(sources == NO_ROW, permitted, sources))
+    origins = np.where(sources == NO_ROW, permitted, sources)
+    wanted = np.zeros(len(first), dtype=np.bool_)
+    wanted[origins] = True
+    turns = np.flatnonzero(wanted)
     if len(turns) > CANDIDATES:
         turns = turns[np.argpartition(-first[turns], CANDIDATES - 1)[:CANDIDATES]]
     chosen = np.zeros(len(first), dtype=np.bool_)
     chosen[turns] = True
-    return permitted[chosen[np.where(sources == NO_ROW, permitted, sources)]]
+    return permitted[chosen[origins]]
 
 
 def features(
@@ -241,25 +245,33 @@ def _date_features(question: Question, created: NDArray[np.float64]) -> Columns:
     month_asked = np.zeros(len(created), dtype=np.float32)
     day_asked = np.zeros(len(created), dtype=np.float32)
     if question.months or question.days:
-        said = [datetime.fromtimestamp(moment, timezone.utc).date() for moment in created]
-        for place, day in enumerate(said):
-            month_asked[place] = day.month in question.months
-            day_asked[place] = any(_told_later(day, asked) for asked in question.days)
+        days = np.floor(created / SECONDS_PER_DAY).astype("datetime64[D]")
+        months = days.astype("datetime64[M]")
+        month_asked[np.isin(months.astype(np.int64) % 12 + 1, question.months)] = 1.0
+        for year, month, day in question.days:
+            years = (
+                np.unique(months.astype("datetime64[Y]").astype(np.int64) + 1970) if year is None else [year]
+            )
+            for one in years:
+                day_asked[_told_later(days, int(one), month, day)] = 1.0
     return {"month_asked": month_asked, "day_asked": day_asked}
 
 
-def _told_later(said: date, asked: tuple[int | None, int, int]) -> bool:
-    year, month, day = asked
+def _told_later(said: NDArray[np.datetime64], year: int, month: int, day: int) -> NDArray[np.bool_]:
+    """Which days are that day, or up to ``DAYS_TOLD_LATER`` after it; none for no day of the calendar."""
     try:
-        passed = (said - date(said.year if year is None else year, month, day)).days
+        asked = np.datetime64(date(year, month, day))
     except ValueError:
-        return False
-    return 0 <= passed <= DAYS_TOLD_LATER
+        return np.zeros(len(said), dtype=np.bool_)
+    passed = (said - asked).astype(np.int64)
+    told: NDArray[np.bool_] = (passed >= 0) & (passed <= DAYS_TOLD_LATER)
+    return told
 
 
 def _named(index: ResidentIndex, question: Question, rows: Rows | slice) -> NDArray[np.bool_]:
-    speakers = index.columns["speaker"][rows]
-    named: NDArray[np.bool_] = np.isin(speakers, list(question.speakers))
+    table = np.zeros(len(index.speaker_codes) + 1, dtype=np.bool_)  # the last is that of no speaker, -1
+    table[list(question.speakers)] = True
+    named: NDArray[np.bool_] = table[index.columns["speaker"][rows]]
     return named
 
 

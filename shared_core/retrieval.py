@@ -13,10 +13,11 @@ from pydantic import Field
 
 from shared_core.embedding.base import FloatArray
 from shared_core.filters import Filters
-from shared_core.index.resident import SUMMARY, ResidentIndex
+from shared_core.index.resident import BUBBLE, SUMMARY, ResidentIndex
 from shared_core.question import Question
 from shared_core.records import HIT_TYPES, HitType, Memory, Record, UtcDatetime
 from shared_core.relevance import Relevance, relevance_of
+from shared_core.repetition import says_most_of
 from shared_core.scoring import Column, ScoringPolicy, Signals
 from shared_core.times import SECONDS_PER_DAY
 
@@ -119,7 +120,8 @@ def search(index: ResidentIndex, query: Query, policy: ScoringPolicy) -> tuple[S
     components = policy.components(_signals(index, relevance, query.now))
     scores = policy.score(components)
     hits = []
-    for position in _distinct(index, rows, scores, limit=query.limit):
+    chosen = _distinct(index, rows, scores, limit=query.limit)
+    for position in _moments_for_messages(index, rows, scores, chosen):
         factors = {name: float(column[position]) for name, column in components.items()}
         hits.append(_hit(index.memory_at(int(rows[position])), float(scores[position]), factors))
     return (*hits, *_connected(index, hits, allowed, limit=query.limit - len(hits)))
@@ -153,6 +155,30 @@ def _distinct(index: ResidentIndex, rows: Rows, scores: Column, *, limit: int) -
             if kinds[row] != SUMMARY:
                 represented.update(origins)
     return chosen
+
+
+def _moments_for_messages(
+    index: ResidentIndex, rows: Rows, scores: Column, chosen: Sequence[int]
+) -> list[int]:
+    """``chosen``, with the moment in place of each message of which it says most; best first."""
+    told = []
+    for position in chosen:
+        row = int(rows[position])
+        moments = [
+            place
+            for learnt in index.learnt_from(index.id_at(row))  # nothing, but from messages
+            if (place := _position(rows, index.row(learnt))) is not None
+            and index.columns["kind"][rows[place]] == BUBBLE
+            and says_most_of(index.text_at(int(rows[place])), index.text_at(row))
+        ]
+        told.append(max(moments, key=lambda place: float(scores[place]), default=position))
+    return sorted(told, key=lambda position: -float(scores[position]))
+
+
+def _position(rows: Rows, row: int | None) -> int | None:
+    """Where ``row`` stands in ``rows``, which are in order; None if it does not."""
+    place = len(rows) if row is None else int(np.searchsorted(rows, row))
+    return place if place < len(rows) and rows[place] == row else None
 
 
 def _best_first(scores: Column, *, at_least: int) -> Iterator[int]:

@@ -11,6 +11,7 @@ from heapq import heapify, heappop, heappush
 from shared_core.extraction.sentences import sentences
 from shared_core.index.words import terms_of
 from shared_core.records import Memory
+from shared_core.rendering import strip_own_context
 
 #: A sentence of fewer stems says too little to stand in a summary.
 MIN_TERMS = 3
@@ -31,7 +32,7 @@ def summarise(messages: Sequence[Memory], *, max_words: int) -> str:
     """The most telling sentences of some messages, one a line after its speaker's name.
 
     Sentences are chosen one by one for the weight of the words that they add (logarithm of how often the
-    messages use them), per length; questions are left out.
+    messages use them), per length; questions are left out, and what our own contexts put into a prompt.
 
     Args:
         messages: In order.
@@ -62,14 +63,15 @@ def summarise(messages: Sequence[Memory], *, max_words: int) -> str:
         for term in best.terms:
             weights[term] *= REPEATED_WEIGHT
     if not chosen:
-        return " ".join(f"{messages[0].speaker}: {messages[0].text}".split()[:max_words])
+        first = f"{messages[0].speaker}: {strip_own_context(messages[0].text)}"
+        return " ".join(first.split()[:max_words])
     return "\n".join(candidate.line for candidate in sorted(chosen, key=lambda c: c.order))
 
 
 def _candidates(messages: Sequence[Memory]) -> list[_Candidate]:
     candidates: list[_Candidate] = []
     for message in messages:
-        for sentence in sentences(message.text):
+        for sentence in sentences(strip_own_context(message.text)):
             terms = frozenset(terms_of(sentence.text))
             if len(terms) >= MIN_TERMS and not sentence.is_question:
                 line = f"{message.speaker}: {sentence.text}"

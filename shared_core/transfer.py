@@ -289,6 +289,8 @@ def _check(memory: Memory) -> None:
     """Refuse what no memory of ours looks like."""
     if not memory.text.strip() or not memory.id.strip() or memory.id == Head.ID:
         raise ValueError("it needs a text and an id of its own")
+    if memory.sources and len(memory.sources) != len(memory.source_ids):
+        raise ValueError("sources and source_ids name the same messages, so there must be as many")
     if memory.kind == "message":
         if None in (memory.conversation_id, memory.message_id, memory.role, memory.turn):
             raise ValueError("a message needs conversation_id, message_id, role and turn")

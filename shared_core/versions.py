@@ -75,8 +75,9 @@ def _number(version_id: str) -> tuple[int, str]:
 
 def current_of(index: ResidentIndex, memory_id: str) -> Memory | None:
     """The memory of that id, or what replaced it; None if there is no such memory."""
-    current = index.get(memory_id)
-    while current is not None and current.superseded_by is not None:
+    current, passed = index.get(memory_id), {memory_id}
+    while current is not None and current.superseded_by is not None and current.superseded_by not in passed:
+        passed.add(current.superseded_by)  # an imported record may say that it replaced itself
         current = index.get(current.superseded_by)
     return current
 

@@ -50,9 +50,11 @@ class ConnectionGraph:
 
     def neighbours(self, memory_id: str) -> tuple[Connection, ...]:
         """The memories connected to this one, strongest first."""
-        edges = self._neighbours.get(memory_id, {})
-        ranked = sorted(edges.items(), key=lambda edge: (-edge[1], edge[0]))
-        return tuple(Connection(memory_id=other, score=score) for other, score in ranked)
+        edges = self._neighbours.get(memory_id)
+        if not edges:
+            return ()
+        ranked = sorted((-score, other) for other, score in edges.items())
+        return tuple(Connection.model_construct(memory_id=other, score=-score) for score, other in ranked)
 
     def referrers(self, memory_id: str) -> list[str]:
         """The memories whose stored record names this one."""

@@ -28,7 +28,7 @@ Member = TypeVar("Member", str, int)
 DECAYING: frozenset[Kind] = frozenset({"message", "bubble", "summary"})
 #: What a summary says it sums up where it took messages out of the buffer.
 BUFFER_TITLE = "buffer"
-MESSAGE, SUMMARY = KINDS.index("message"), KINDS.index("summary")
+MESSAGE, BUBBLE, SUMMARY = (KINDS.index(kind) for kind in ("message", "bubble", "summary"))
 #: Whom a question means that does not name a speaker: *what did I say* asks for what the user said.
 PRONOUNS: dict[str, Sequence[str]] = {
     "User": ("i", "me", "my", "mine", "myself", "i'm", "i've", "i'd"),

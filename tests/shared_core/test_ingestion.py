@@ -341,3 +341,34 @@ def test_messages_that_teach_more_than_one_write_holds_are_learnt_from(tmp_path:
         assert len(memory.list(kind="bubble", limit=100_000)) == limit + 10
         assert memory.erase(message_id="m1") == limit + 11
         assert [one.text for one in memory.list()] == ["Thanks!"]
+
+
+class _WaitsAtFirst:
+    """Finds one moment in each request; the first request waits until it may go on."""
+
+    name, is_slow = "waits at first", True
+
+    def __init__(self) -> None:
+        self.requests = 0
+        self.asked, self.may_go_on = threading.Event(), threading.Event()
+
+    def extract(self, request: ExtractionRequest) -> Extraction:
+        self.requests += 1
+        number = self.requests
+        if number == 1:
+            self.asked.set()
+            assert self.may_go_on.wait(20)
+        return Extraction(bubbles=(ExtractedBubble(text=f"Moment of request {number}", sources=(0,)),))
+
+
+def test_a_flush_while_an_add_is_learning_teaches_nothing_twice(tmp_path: Path) -> None:
+    extractor = _WaitsAtFirst()
+    with ContextMemory(tmp_path, extractor=extractor) as memory:
+        adding = threading.Thread(target=memory.add, args=(said("We went to Rome."),))
+        adding.start()
+        assert extractor.asked.wait(20)
+        memory.flush()
+        extractor.may_go_on.set()
+        adding.join(20)
+        assert [bubble.text for bubble in memory.list(kind="bubble")] == ["Moment of request 2"]
+        assert pending(memory) == []

@@ -206,3 +206,14 @@ def test_a_memory_of_two_messages_names_both_first_mention_first(tmp_path: Path)
         assert only(memory, "fact").source_ids == ("m1", "m2")
         hits = memory.search("Ada and Grace are partners", limit=10)
         assert len(hits) == 1
+
+
+def test_a_fact_that_was_changed_by_hand_and_said_again_is_one_fact_whatever_its_case(
+    notes: ContextMemory,
+) -> None:
+    notes.add(said("fact: Ada lives in Berlin", "m1"))
+    notes.update(only(notes, "fact").id, "Ada lives in Bern")
+    notes.add(said("fact: Ada lives in Berlin", "m2"))
+    notes.add(said("fact: ada lives in BERLIN", "m3"))
+    found = {fact.text: fact.source_ids for fact in notes.list(kind="fact")}
+    assert found == {"Ada lives in Bern": ("m1",), "Ada lives in Berlin": ("m2", "m3")}

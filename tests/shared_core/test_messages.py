@@ -294,3 +294,15 @@ def test_long_values_are_quoted_in_part() -> None:
     message = refusal([said("hi", role="x" * 1_000_000)])
     assert len(message) < 2 * QUOTED_LENGTH + 100
     assert "(1000002 characters)" in message
+
+
+@pytest.mark.parametrize("call", [{"function": None}, {"function": "x"}, {"function": {"name": None}}, {}])
+def test_a_call_of_a_tool_that_is_not_named_is_a_call_all_the_same(call: dict[str, Any]) -> None:
+    message = parse_one({"role": "assistant", "content": None, "tool_calls": [call]})
+    assert message.content == "[calls tool]"
+
+
+@pytest.mark.parametrize("calls", [5, "x", ["x"], {"a": 1}])
+def test_calls_that_are_no_calls_are_refused(calls: object) -> None:
+    with pytest.raises(ValueError, match="nothing to remember"):
+        parse_one({"role": "assistant", "content": None, "tool_calls": calls})

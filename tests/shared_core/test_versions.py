@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from shared_core import ContextMemory
-from tests.shared_core.building import NotesExtractor, said
+from tests.shared_core.building import NotesExtractor, opened_namespace, record, said, write
 
 
 @pytest.fixture
@@ -100,3 +100,20 @@ def test_an_earlier_version_can_be_deleted_alone(notes: ContextMemory) -> None:
     notes.update(known, "Ada lives in Biel")
     assert [one.text for one in notes.history(known)][-1] == "Ada lives in Biel"
     assert len(notes.history(known)) == 3
+
+
+def test_a_record_that_says_it_replaced_itself_has_a_history_all_the_same(tmp_path: Path) -> None:
+    with opened_namespace(tmp_path) as namespace, ContextMemory(tmp_path) as memory:
+        write(namespace, record("a", superseded_by="b"), record("b", superseded_by="a"))
+        write(namespace, record("c", superseded_by="c"))
+        assert [one.id for one in memory.history("a")] == ["a", "b"]
+        assert memory.history("c")
+
+
+def test_a_context_holds_a_core_block_as_it_is_now(tmp_path: Path) -> None:
+    with opened_namespace(tmp_path) as namespace, ContextMemory(tmp_path) as memory:
+        write(namespace, record("focus", "block", "Ada builds a bridge", title="Focus"))
+        memory.update("focus", "Ada builds a tower")
+        text = memory.context().text
+        assert "tower" in text
+        assert "bridge" not in text
