@@ -14,7 +14,7 @@ class StoreLockedError(StoreError):
 
 
 class EmbedderMismatchError(StoreError):
-    """A namespace was written with another embedder; reindex it or open it with the one named."""
+    """A namespace was written with another embedder; open it with that one, or export and import it."""
 
 
 class EmbeddingError(ContextMemoryError):

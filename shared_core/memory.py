@@ -28,6 +28,7 @@ from shared_core.errors import StoreError
 from shared_core.extraction.schema import Extractor
 from shared_core.filters import SEARCHED_KINDS, FilterOptions, Filters
 from shared_core.gathering import gather
+from shared_core.index.resident import ResidentIndex
 from shared_core.ingestion import Ingestion
 from shared_core.listing import newest_first
 from shared_core.maintenance import MaintenanceReport, maintain
@@ -183,12 +184,15 @@ class ContextMemory:
     def delete(self, memory_id: str | int) -> bool:
         """Remove a memory and its history; a message takes along what was learnt only from it.
 
+        Args:
+            memory_id: Its id, or that of the one message that was added with it.
+
         Returns:
             Whether there was one.
         """
         namespace = self._opened()
         with namespace.use() as index:
-            memory = index.get(identifier_of("memory_id", memory_id))
+            memory = index.get(_resolved(index, memory_id))
             if memory is None:
                 return False
             if memory.kind == "message":
@@ -218,7 +222,7 @@ class ContextMemory:
             ValueError: If nothing is named, or a message id stands in several conversations.
         """
         if everything:
-            return self._erase_everything()
+            return self._opened().erase()
         conversation = conversation_of(conversation_id)
         if message_id is None and conversation is None:
             raise ValueError("name what to erase: message_id, conversation_id or everything=True")
@@ -243,12 +247,6 @@ class ContextMemory:
             summary_words=self.settings.summary_words,
             embed=self._embedder.embed,
         )
-
-    def _erase_everything(self) -> int:
-        with self._opened().use() as index:
-            count = len(index)
-            self._open_pool().drop(self.namespace)
-        return count
 
     def maintain(self, now: datetime | None = None) -> MaintenanceReport:
         """Tend the memory: finish pending work, delete what expired, archive old bubbles, keep the capacity.
@@ -311,9 +309,10 @@ class ContextMemory:
         )
         namespace = self._opened()
         with namespace.use() as index:
-            question = read_question(asked, names=index.names, now=moment)
-        vector = self._embedder.embed_query(question.subject)
+            subject = read_question(asked, names=index.names, now=moment).subject
+        vector = self._embedder.embed_query(subject)
         with namespace.use(catch_up=False) as index:
+            question = read_question(asked, names=index.names, now=moment)
             hits = search(index, Query(question, vector, chosen, most, moment), self._policy)
         return SearchResult(query=query, results=list(hits))
 
@@ -354,13 +353,8 @@ class ContextMemory:
 
     def get(self, memory_id: str | int) -> Memory | None:
         """The memory of that id, or the message that was added with it; None if there is none."""
-        wanted = identifier_of("memory_id", memory_id)
         with self._opened().use() as index:
-            found = index.get(wanted)
-            if found is None:
-                named = index.messages_named(wanted)
-                found = index.get(named[0]) if len(named) == 1 else None
-            return found
+            return index.get(_resolved(index, memory_id))
 
     def list(
         self,
@@ -394,7 +388,7 @@ class ContextMemory:
     def history(self, memory_id: str | int) -> Sequence[Memory]:
         """Every version of a memory, oldest first, the current one last; empty if there is no such memory."""
         with self._opened().use() as index:
-            return history(index, identifier_of("memory_id", memory_id))
+            return history(index, _resolved(index, memory_id))
 
     # -- life --------------------------------------------------------------------------------------------
 
@@ -460,6 +454,13 @@ class ContextMemory:
     alist = _threaded(list)  # noqa: A003 - the method of this class
     ahistory = _threaded(history)
     aclose = _threaded(close)
+
+
+def _resolved(index: ResidentIndex, memory_id: str | int) -> str:
+    """The id of a record: as given, or that of the one message that was added with this id."""
+    wanted = identifier_of("memory_id", memory_id)
+    named = [] if wanted in index else index.messages_named(wanted)
+    return named[0] if len(named) == 1 else wanted
 
 
 def _embedder_of(embedder: Embedder | Callable[[Any], Any] | None) -> Embedder:

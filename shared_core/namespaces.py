@@ -69,6 +69,14 @@ class Namespace:
                     index.remove(memory_id)
                 self._index = index.compacted()
 
+    def erase(self) -> int:
+        """Delete every record, and the collection itself; returns how many there were."""
+        with self.use() as index:
+            count = len(index)
+            self._index = None
+            self._collection.drop()
+        return count
+
     def drop_index(self) -> None:
         """Forget the index; the next use builds it again."""
         with self._lock:
@@ -144,12 +152,6 @@ class NamespacePool:
             for place, namespace in enumerate(self._open.values())
             if namespace is not keep and (place < surplus or namespace.used_at < latest)
         ]
-
-    def drop(self, name: str) -> None:
-        """Delete a namespace and everything in it."""
-        with self._lock:
-            self._open.pop(name, None)
-            self.store.drop(name)
 
     def close(self) -> None:
         """Forget every index and close the store."""

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from shared_core.times import as_utc
+from shared_core.decay import Stage, stage_of
+from shared_core.times import age_days, as_utc
 
 Role = Literal["system", "user", "assistant", "tool"]
 Kind = Literal["message", "fact", "bubble", "triplet", "summary", "block"]
@@ -154,6 +155,10 @@ class Memory(Record):
     def dated(self) -> datetime:
         """The moment that its age counts from: when it happened, or was said."""
         return self.occurred_at or self.created_at
+
+    def stage(self, now: datetime) -> Stage | None:
+        """The stage of a bubble's life at ``now`` (seed 000); None for what does not decay."""
+        return stage_of(age_days(self.dated, now)) if self.kind == "bubble" else None
 
     def revised(self, **changes: Any) -> Memory:
         """A validated copy with ``changes``; this record stays as it is."""

@@ -86,7 +86,7 @@ def relevance_of(
     vector: FloatArray,
     allowed: NDArray[np.bool_],
     *,
-    everything: bool = False,
+    candidates: int | None = CANDIDATES,
 ) -> Relevance:
     """The rows that answer a question best.
 
@@ -95,13 +95,13 @@ def relevance_of(
         question: As read against the index's speakers.
         vector: The embedding of its subject, ``float32 [dimension]``.
         allowed: Rows that may be returned, ``bool [n]``.
-        everything: Whether to look closely at all of them rather than at the most promising.
+        candidates: Turns that get the closer look; None for every allowed row.
     """
     around = index.surroundings()
     scanned = scan(index, around, question, vector)
     rows = np.flatnonzero(allowed)
-    if len(rows) > CANDIDATES and not everything:
-        rows = candidate_rows(index, around, scanned, question, rows)
+    if candidates is not None and len(rows) > candidates:
+        rows = candidate_rows(index, around, scanned, question, rows, candidates)
     prior = INTERCEPT - math.log(max(1, len(around.by_session)))
     logits = weighted(features(index, around, scanned, question, rows), SECOND_LOOK) + np.float32(prior)
     kinds = index.columns["kind"][rows]
@@ -159,16 +159,21 @@ def candidate_rows(
     scanned: Scan,
     question: Question,
     permitted: Rows,
+    count: int = CANDIDATES,
 ) -> Rows:
-    """Those of ``permitted`` that are worth a closer look: the best turns, and what was learnt from them."""
+    """Those of ``permitted`` worth a closer look: the ``count`` best turns, with all learnt from them.
+
+    A turn is as good as the best of itself and of what was learnt from it.
+    """
     first = weighted(first_look(index, around, scanned, question), FIRST_LOOK)
     sources = index.columns["source"][permitted]
     origins = np.where(sources == NO_ROW, permitted, sources)
-    wanted = np.zeros(len(first), dtype=np.bool_)
-    wanted[origins] = True
-    turns = np.flatnonzero(wanted)
-    if len(turns) > CANDIDATES:
-        turns = turns[np.argpartition(-first[turns], CANDIDATES - 1)[:CANDIDATES]]
+    strength = np.full(len(first), -np.inf, dtype=np.float32)
+    np.maximum.at(strength, origins, first[permitted])
+    turns = np.flatnonzero(strength > -np.inf)
+    strength[turns] = np.maximum(strength[turns], first[turns])
+    if len(turns) > count:
+        turns = turns[np.argpartition(-strength[turns], count - 1)[:count]]
     chosen = np.zeros(len(first), dtype=np.bool_)
     chosen[turns] = True
     return permitted[chosen[origins]]

@@ -16,7 +16,7 @@ from shared_core.filters import Filters
 from shared_core.index.resident import BUBBLE, SUMMARY, ResidentIndex
 from shared_core.question import Question
 from shared_core.records import HIT_TYPES, HitType, Memory, Record, UtcDatetime
-from shared_core.relevance import Relevance, relevance_of
+from shared_core.relevance import CANDIDATES, Relevance, relevance_of
 from shared_core.repetition import says_most_of
 from shared_core.scoring import Column, ScoringPolicy, Signals
 from shared_core.times import SECONDS_PER_DAY
@@ -113,9 +113,8 @@ def search(index: ResidentIndex, query: Query, policy: ScoringPolicy) -> tuple[S
     scores best is returned, once. Places that are left go to the connected bubbles of what was found.
     """
     allowed = query.filters.mask(index, query.now)
-    relevance = relevance_of(
-        index, query.question, query.vector, allowed, everything=not policy.follows_relevance
-    )
+    candidates = max(CANDIDATES, query.limit) if policy.follows_relevance else None
+    relevance = relevance_of(index, query.question, query.vector, allowed, candidates=candidates)
     rows = relevance.rows
     components = policy.components(_signals(index, relevance, query.now))
     scores = policy.score(components)

@@ -83,6 +83,10 @@ class Collection(Protocol):
         """
         ...
 
+    def drop(self) -> None:
+        """Delete every record; a later write begins anew."""
+        ...
+
     def updates(self) -> Update | None:
         """What others have changed since the last look; None for nothing, always None if nobody else can."""
         ...
@@ -102,10 +106,6 @@ class Store(Protocol):
 
     def namespaces(self) -> Sequence[str]:
         """The namespaces that exist, in order."""
-        ...
-
-    def drop(self, namespace: str) -> None:
-        """Delete a namespace and everything in it."""
         ...
 
     def close(self) -> None:

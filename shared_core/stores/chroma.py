@@ -136,11 +136,11 @@ class ChromaStore:
         ]
         return sorted(str(collection.metadata["namespace"]) for collection in ours)
 
-    def drop(self, namespace: str) -> None:
-        """Delete a namespace and everything in it; harmless where there is none."""
-        with self.guarded(f"delete namespace {quoted(namespace)} of"):
-            if self.find(collection_name(namespace)) is not None:
-                self._client.delete_collection(collection_name(namespace))
+    def drop(self, name: str) -> None:
+        """Delete the Chroma collection of that name; harmless where there is none."""
+        with self.guarded("delete a namespace of"):
+            if self.find(name) is not None:
+                self._client.delete_collection(name)
 
     def batch_limit(self) -> int:
         """How many records one write may hold."""
@@ -246,6 +246,32 @@ class ChromaCollection:
 
     def load(self) -> Iterator[StoredBatch]:
         """Every record, in batches."""
+        try:
+            yield from self._pages()
+        except StoreError as error:
+            self._forget_if_gone(error)
+            yield from self._pages()
+
+    def drop(self) -> None:
+        """Delete every record; a later write begins anew."""
+        self._store.drop(self._name)
+        self._forget()
+
+    def _forget(self) -> None:
+        """The Chroma collection is gone: the next use looks for a new one."""
+        self._raw = None
+        self._grown = False
+        self._written = 0
+        if self._head is not None:
+            self._head.forget()
+
+    def _forget_if_gone(self, error: StoreError) -> None:
+        """Forget the Chroma collection if somebody has deleted it; raise any other error again."""
+        if not isinstance(error.__cause__, NotFoundError):
+            raise error
+        self._forget()
+
+    def _pages(self) -> Iterator[StoredBatch]:
         raw = self._existing()
         if raw is None:
             return
@@ -264,7 +290,14 @@ class ChromaCollection:
     def apply(self, change: Change) -> tuple[str, ...]:
         """Write ``change``: one upsert for all that is put, then one delete for what goes."""
         payloads = tuple(encode(memory) for memory in change.puts)
-        raw = self._made()
+        try:
+            self._write(self._made(), change, payloads)
+        except StoreError as error:
+            self._forget_if_gone(error)
+            self._write(self._made(), change, payloads)
+        return payloads
+
+    def _write(self, raw: RawCollection, change: Change, payloads: Sequence[str]) -> None:
         if change.puts:
             self._upsert(raw, change, payloads)
         if change.deletes:
@@ -272,7 +305,6 @@ class ChromaCollection:
                 raw.delete(ids=list(change.deletes))
             if self._head is not None:
                 self._write_head(raw, self._head.record_deletion())
-        return payloads
 
     def _upsert(self, raw: RawCollection, change: Change, payloads: Sequence[str]) -> None:
         ids = [memory.id for memory in change.puts]
@@ -308,16 +340,22 @@ class ChromaCollection:
         try:
             news = self._head.look(self._get_head(raw))
         except StoreError as error:
-            if not isinstance(error.__cause__, NotFoundError):
-                raise
-            self._raw = None  # somebody has erased the whole namespace
-            return Update(_batch_of(NOTHING), frozenset())
+            self._forget_if_gone(error)
+            return self._everything()
         if news is None:
             return None
         with self._store.guarded("read"):
             page = raw.get(where=cast(Any, news.where), include=FIELDS) if news.where else NOTHING
             ids = frozenset(raw.get(include=[])["ids"]) if news.deleted else None
         return Update(_batch_of(page), ids)
+
+    def _everything(self) -> Update:
+        """All that there is, in place of all that there was."""
+        batches = [StoredBatch((), (), np.empty((0, self._dimension), dtype=np.float32)), *self.load()]
+        memories = tuple(memory for batch in batches for memory in batch.memories)
+        payloads = tuple(payload for batch in batches for payload in batch.payloads)
+        vectors: FloatArray = np.concatenate([batch.vectors for batch in batches])
+        return Update(StoredBatch(memories, payloads, vectors), frozenset(memory.id for memory in memories))
 
     def _get_head(self, raw: RawCollection) -> Mapping[str, Any]:
         with self._store.guarded("read"):

@@ -56,6 +56,10 @@ class Head:
         vector[0, 0] = 1.0
         self.vector = vector
 
+    def forget(self) -> None:
+        """What was seen belongs to a collection that is gone."""
+        self._seen = {}
+
     def record_put(self) -> Mark:
         """Count one write of this process."""
         self._puts += 1
