@@ -14,6 +14,13 @@ lint: .venv/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+bench: .venv/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	$(BIN)/python -m tests.benchmarks.core
+	$(BIN)/python -m tests.benchmarks.recall
+	$(BIN)/python -m tests.benchmarks.latency
+	$(BIN)/python -m tests.benchmarks.report
+
 format: .venv/installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .

@@ -192,3 +192,16 @@ def test_words_of_a_speakers_name_do_not_hide_what_was_said_of_it(notes: Context
 def test_any_question_is_answered_without_an_error(notes: ContextMemory, question: str) -> None:
     talk(notes)
     assert len(notes.search(question, limit=3)) <= 3
+
+
+def test_what_was_learnt_is_found_by_its_own_words_among_many(notes: ContextMemory) -> None:
+    notes.add([said(f"fact: I like hobby number {number}", f"h{number}") for number in range(300)])
+    fact = notes.list(kind="fact", contains="number 42", limit=1)[0]
+    notes.update(fact.id, "The wifi password of the lake house is zebra.")
+    found = notes.search("What is the wifi password of the lake house?", limit=3)
+    assert found.results[0].memory_id == fact.id
+
+
+def test_as_many_hits_come_as_were_asked_for(notes: ContextMemory) -> None:
+    notes.add([said(f"Hobby number {number}", f"h{number}") for number in range(260)])
+    assert len(notes.search("hobby", limit=250)) == 250

@@ -282,6 +282,26 @@ def test_a_namespace_erased_elsewhere_can_be_written_to_at_once(client: ClientAP
         assert [found.message_id for found in two.list()] == ["m2"]
 
 
+def test_a_namespace_erased_and_filled_elsewhere_is_seen_at_the_next_look(client: ClientAPI) -> None:
+    with ContextMemory(client) as one, ContextMemory(client) as two:
+        one.add(said("hello", "m1"))
+        assert len(two.list()) == 1
+        one.erase(everything=True)
+        one.add(said("hello again", "m2"))
+        assert [found.message_id for found in two.list()] == ["m2"]
+
+
+def test_a_namespace_erased_elsewhere_is_empty_where_its_index_was_dropped(client: ClientAPI) -> None:
+    with ContextMemory(client) as one, ContextMemory(client) as two:
+        one.add(said("hello", "m1"))
+        assert len(two.list()) == 1
+        two.opened().drop_index()
+        one.erase(everything=True)
+        assert two.list() == []
+        two.add(said("hello again", "m2"))
+        assert [found.message_id for found in two.list()] == ["m2"]
+
+
 def test_a_record_that_cannot_be_read_is_reported_until_it_can(client: ClientAPI) -> None:
     with ContextMemory(client) as one, ContextMemory(client) as two:
         one.add(said("hello", "m1"))
