@@ -25,6 +25,17 @@ _NUMBER = re.compile(
     r"|several|first|second|third|both)\b",
     re.IGNORECASE,
 )
+#: Without one of these words and without a digit, a text names no time; or no number.
+_TIME_WORDS = frozenset(
+    """yesterday today tonight tomorrow ago since recently just back weekend birthday anniversary last next
+    this monday tuesday wednesday thursday friday saturday sunday january february march april june july august
+    september october november december""".split()
+)
+_NUMBER_WORDS = frozenset(
+    """one two three four five six seven eight nine ten eleven twelve dozen once twice couple few several
+    first second third both""".split()
+)
+_DIGIT = re.compile(r"\d")
 _CAPITALISED = re.compile(r"(?<=[a-z,;:\"'(] )[\"'(]?[A-Z][a-zA-Z]+")
 _SENTENCE = re.compile(r"[^.!?]*[.!?]?")
 
@@ -52,13 +63,18 @@ class Traits(NamedTuple):
 def traits_of(text: str) -> Traits:
     """The traits of a text; what stands after ``MAX_CHARACTERS`` is not looked at."""
     text = text[:MAX_CHARACTERS]
+    words = words_of(text)
+    vocabulary = frozenset(word.removesuffix("'s") for word in words)
+    has_digit = _DIGIT.search(text) is not None
+    may_have_time = has_digit or not vocabulary.isdisjoint(_TIME_WORDS)
+    may_have_number = has_digit or not vocabulary.isdisjoint(_NUMBER_WORDS)
     asks = "?" in text
     asked = sum(len(s) for s in _SENTENCE.findall(text) if s.endswith("?")) if asks else 0
     return Traits(
-        log_words=math.log1p(len(words_of(text))),
+        log_words=math.log1p(len(words)),
         asks=float(asks),
         question_share=asked / max(1, len(text)),
-        has_time=float(_TIME.search(text) is not None),
-        has_number=float(_NUMBER.search(text) is not None),
+        has_time=float(may_have_time and _TIME.search(text) is not None),
+        has_number=float(may_have_number and _NUMBER.search(text) is not None),
         log_capitalised=math.log1p(len(_CAPITALISED.findall(text))),
     )
