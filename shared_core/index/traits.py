@@ -28,8 +28,8 @@ _NUMBER = re.compile(
 #: Without one of these words and without a digit, a text names no time; or no number.
 _TIME_WORDS = frozenset(
     """yesterday today tonight tomorrow ago since recently just back weekend birthday anniversary last next
-    this monday tuesday wednesday thursday friday saturday sunday january february march april june july august
-    september october november december""".split()
+    this monday tuesday wednesday thursday friday saturday sunday january february march april june july
+    august september october november december""".split()
 )
 _NUMBER_WORDS = frozenset(
     """one two three four five six seven eight nine ten eleven twelve dozen once twice couple few several
