@@ -19,14 +19,13 @@ from shared_core.records import HIT_TYPES, HitType, Memory, Record, UtcDatetime
 from shared_core.relevance import CANDIDATES, Relevance, relevance_of
 from shared_core.repetition import says_most_of
 from shared_core.scoring import Column, ScoringPolicy, Signals
+from shared_core.spreading import spread
 from shared_core.times import SECONDS_PER_DAY
 
 Rows = NDArray[np.intp]
 
 #: Rows sorted at first, for each hit that is wanted: several may come from one message.
 OVERSAMPLING = 8
-#: A connected bubble counts for this share of the hit that it is connected to, per unit of similarity.
-CONNECTED_SHARE = 0.5
 
 
 class SearchHit(Record):
@@ -123,7 +122,7 @@ def search(index: ResidentIndex, query: Query, policy: ScoringPolicy) -> tuple[S
     for position in _moments_for_messages(index, rows, scores, chosen):
         factors = {name: float(column[position]) for name, column in components.items()}
         hits.append(_hit(index.memory_at(int(rows[position])), float(scores[position]), factors))
-    return (*hits, *_connected(index, hits, allowed, limit=query.limit - len(hits)))
+    return _with_connected(index, hits, allowed, limit=query.limit)
 
 
 def _signals(index: ResidentIndex, relevance: Relevance, now: datetime) -> Signals:
@@ -207,26 +206,22 @@ def _hit(memory: Memory, score: float, components: dict[str, float], *, connecte
     )
 
 
-def _connected(
-    index: ResidentIndex, hits: Sequence[SearchHit], allowed: Any, *, limit: int
-) -> list[SearchHit]:
-    """Bubbles connected to the hits that are not among them, strongest first."""
-    if limit <= 0:
-        return []
-    seen = {hit.memory_id for hit in hits}
-    represented = {source for hit in hits for source in hit.record.sources or (hit.memory_id,)}
-    found: list[SearchHit] = []
-    for hit in hits:
-        for connection in hit.record.connections:
-            row = index.row(connection.memory_id)
-            if row is None or connection.memory_id in seen or not allowed[row]:
-                continue
-            memory = index.memory_at(row)
-            if memory.kind != "bubble" or not represented.isdisjoint(memory.sources):
-                continue
-            seen.add(memory.id)
+def _with_connected(
+    index: ResidentIndex, hits: Sequence[SearchHit], allowed: NDArray[np.bool_], *, limit: int
+) -> tuple[SearchHit, ...]:
+    """The hits, and bubbles connected to them that score higher than the last ones or fill empty places."""
+    represented = {origin for hit in hits for origin in hit.record.sources or (hit.memory_id,)}
+    lowest = hits[-1].score if len(hits) == limit else -np.inf
+    reached: list[SearchHit] = []
+    for way in spread({hit.memory_id: hit.score for hit in hits}, index.neighbours):
+        if way.score <= lowest or len(reached) == limit:
+            break
+        row = index.row(way.memory_id)
+        if row is None or not allowed[row] or index.columns["kind"][row] != BUBBLE:
+            continue
+        memory = index.memory_at(row)
+        if represented.isdisjoint(memory.sources):
             represented.update(memory.sources)
-            factors = {"origin": hit.score, "connection": connection.score, "share": CONNECTED_SHARE}
-            score = hit.score * connection.score * CONNECTED_SHARE
-            found.append(_hit(memory, score, factors, connected=True))
-    return sorted(found, key=lambda hit: -hit.score)[:limit]
+            factors = {"origin": way.origin, "connection": way.connection, "share": way.share}
+            reached.append(_hit(memory, way.score, factors, connected=True))
+    return tuple(sorted((*hits, *reached), key=lambda hit: -hit.score)[:limit])

@@ -205,3 +205,16 @@ def test_what_was_learnt_is_found_by_its_own_words_among_many(notes: ContextMemo
 def test_as_many_hits_come_as_were_asked_for(notes: ContextMemory) -> None:
     notes.add([said(f"Hobby number {number}", f"h{number}") for number in range(260)])
     assert len(notes.search("hobby", limit=250)) == 250
+
+
+def test_a_bubble_that_says_nothing_of_the_question_is_reached_through_its_connection(tmp_path: Path) -> None:
+    with ContextMemory(
+        tmp_path, extractor=NotesExtractor(), settings=Settings(connection_threshold=0.2)
+    ) as memory:
+        memory.add(said("moment: User debugged the auth middleware for login tokens", "m1"), now=NOW)
+        memory.add(said("moment: User asked about JWT token validation for login", "m2"), now=NOW)
+        hits = memory.search("JWT validation", limit=1, now=NOW).results
+        assert [hit.type for hit in hits] == ["bubble"]
+        assert hits[0].connections == tuple(m.id for m in memory.list(contains="middleware", kind="bubble"))
+        everything = memory.search("JWT validation", limit=5, kind="bubble", now=NOW).results
+        assert {hit.type for hit in everything} <= {"bubble", "connected_bubble"}
