@@ -208,13 +208,18 @@ def test_as_many_hits_come_as_were_asked_for(notes: ContextMemory) -> None:
 
 
 def test_a_bubble_that_says_nothing_of_the_question_is_reached_through_its_connection(tmp_path: Path) -> None:
+    fruits = ("apples", "pears", "plums", "figs", "dates")
     with ContextMemory(
         tmp_path, extractor=NotesExtractor(), settings=Settings(connection_threshold=0.2)
     ) as memory:
-        memory.add(said("moment: User debugged the auth middleware for login tokens", "m1"), now=NOW)
-        memory.add(said("moment: User asked about JWT token validation for login", "m2"), now=NOW)
-        hits = memory.search("JWT validation", limit=1, now=NOW).results
-        assert [hit.type for hit in hits] == ["bubble"]
-        assert hits[0].connections == tuple(m.id for m in memory.list(contains="middleware", kind="bubble"))
-        everything = memory.search("JWT validation", limit=5, kind="bubble", now=NOW).results
-        assert {hit.type for hit in everything} <= {"bubble", "connected_bubble"}
+        for number in range(30):
+            told = f"moment: User bought {fruits[number % 5]} for basket {number} at the JWT market"
+            memory.add(said(told), f"c{number}", now=NOW)
+        memory.add(said("moment: User repaired the login middleware of the server", "m1"), "a", now=NOW)
+        memory.add(said("moment: User repaired JWT token validation of the login server", "m2"), "b", now=NOW)
+        first, second, third = memory.search("JWT token validation", limit=3, now=NOW).results
+        assert (first.source_ids, first.type) == (("m2",), "bubble")
+        assert (second.source_ids, second.type) == (("m1",), "connected_bubble")
+        assert third.type == "bubble"
+        assert second.score == pytest.approx(np.prod(list(second.components.values())))
+        assert second.components["origin"] == first.score
