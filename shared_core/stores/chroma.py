@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +21,15 @@ from shared_core.embedding.base import FloatArray
 from shared_core.errors import EmbedderMismatchError, StoreError
 from shared_core.messages import quoted
 from shared_core.stores.base import SCHEMA_VERSION, Change, StoredBatch, Update
-from shared_core.stores.codec import RECORD_KEY, Metadata, decode, encode, metadata_of
+from shared_core.stores.codec import (
+    RECORD_KEY,
+    VECTOR_KEY,
+    Metadata,
+    decode,
+    decode_vectors,
+    encode,
+    metadata_of,
+)
 from shared_core.stores.folder import FolderLock
 from shared_core.stores.head import Head
 
@@ -32,17 +39,12 @@ NAME_PREFIX = "contextmemory-"
 NAMESPACE_LENGTH = 512
 #: Records read from Chroma at a time.
 PAGE_SIZE = 5_000
-#: Vectors are of length 1, so the inner product is their cosine; Chroma's own cosine space would scale them
-#: again and give back other last digits than were written.
-#: A collection is given an index on disk from its second record on: without one, Chroma fails to read
-#: small collections once its cache of open indexes overflows. From ``GROWN_SIZE`` records on the cheaper
-#: thresholds apply, which write the index to disk less often.
-SMALL_INDEX = {"hnsw": {"space": "ip", "sync_threshold": 2, "batch_size": 2}}
-GROWN_INDEX = {"hnsw": {"sync_threshold": 1_000, "batch_size": 100}}
-GROWN_SIZE = 2_000
+#: Vectors are of length 1, so the inner product is their cosine. Chroma's other settings stay: an index that
+#: is written to disk more often survives fewer kills, since Chroma does not replace its files atomically.
+INDEX = {"hnsw": {"space": "ip"}}
 #: What is read of a record, and an answer without any.
-FIELDS: Include = ["documents", "metadatas", "embeddings"]
-NOTHING: Mapping[str, Any] = {"ids": [], "documents": [], "metadatas": [], "embeddings": []}
+FIELDS: Include = ["documents", "metadatas"]
+NOTHING: Mapping[str, Any] = {"ids": [], "documents": [], "metadatas": []}
 
 
 def collection_name(namespace: str) -> str:
@@ -124,7 +126,7 @@ class ChromaStore:
         """The Chroma collection of that name, made if it is new."""
         with self.guarded("make a namespace in"):
             return self._client.get_or_create_collection(
-                name, configuration=cast(Any, SMALL_INDEX), metadata=dict(stamp), embedding_function=None
+                name, configuration=cast(Any, INDEX), metadata=dict(stamp), embedding_function=None
             )
 
     def namespaces(self) -> Sequence[str]:
@@ -212,8 +214,6 @@ class ChromaCollection:
         self._dimension = int(stamp["dimension"])
         self._batch_limit = store.batch_limit()
         self._head = None if store.is_exclusive else Head(self._dimension)
-        self._grown = False
-        self._written = 0  # records read or written here: their number, if none was written twice
         self._raw: RawCollection | None = None
         self._existing()
 
@@ -260,8 +260,6 @@ class ChromaCollection:
     def _forget(self) -> None:
         """The Chroma collection is gone: the next use looks for a new one."""
         self._raw = None
-        self._grown = False
-        self._written = 0
         if self._head is not None:
             self._head.forget()
 
@@ -281,8 +279,7 @@ class ChromaCollection:
         while True:
             with self._store.guarded("read"):
                 page = raw.get(limit=PAGE_SIZE, offset=offset, include=FIELDS)
-            self._written += len(page["ids"])
-            yield _batch_of(page)
+            yield _batch_of(page, self._dimension)
             offset += PAGE_SIZE
             if len(page["ids"]) < PAGE_SIZE:
                 return
@@ -309,10 +306,15 @@ class ChromaCollection:
     def _upsert(self, raw: RawCollection, change: Change, payloads: Sequence[str]) -> None:
         ids = [memory.id for memory in change.puts]
         texts = [memory.text for memory in change.puts]
-        metadatas: list[Metadata] = [
-            metadata_of(memory, payload) for memory, payload in zip(change.puts, payloads, strict=True)
-        ]
         vectors = np.ascontiguousarray(change.vectors, dtype=np.float32)
+        if vectors.shape != (len(ids), self._dimension):
+            raise StoreError(
+                f"{len(ids)} records need vectors of {self._dimension} dimensions each, not {vectors.shape}"
+            )
+        metadatas: list[Metadata] = [
+            metadata_of(memory, payload, vector)
+            for memory, payload, vector in zip(change.puts, payloads, vectors, strict=True)
+        ]
         if self._head is not None:
             mark = self._head.record_put()
             metadatas = [{**metadata, **mark.on_records} for metadata in metadatas]
@@ -321,16 +323,6 @@ class ChromaCollection:
             vectors = np.vstack([vectors, self._head.vector])
         with self._store.guarded("write to"):
             raw.upsert(ids=ids, documents=texts, embeddings=vectors, metadatas=cast(Any, metadatas))
-            self._adapt_to_size(raw, len(ids))
-
-    def _adapt_to_size(self, raw: RawCollection, written: int) -> None:
-        """Let a collection that has grown write its index to disk less often."""
-        self._written += written
-        if not self._grown and self._written >= GROWN_SIZE:
-            with warnings.catch_warnings():  # Chroma warns of collections without a function of its own
-                warnings.simplefilter("ignore", DeprecationWarning)
-                raw.modify(configuration=cast(Any, GROWN_INDEX))
-            self._grown = True
 
     def updates(self) -> Update | None:
         """What other processes have written since the last look: one read by id where there is nothing."""
@@ -347,7 +339,7 @@ class ChromaCollection:
         with self._store.guarded("read"):
             page = raw.get(where=cast(Any, news.where), include=FIELDS) if news.where else NOTHING
             ids = frozenset(raw.get(include=[])["ids"]) if news.deleted else None
-        return Update(_batch_of(page), ids)
+        return Update(_batch_of(page, self._dimension), ids)
 
     def _everything(self) -> Update:
         """All that there is, in place of all that there was."""
@@ -373,17 +365,18 @@ class ChromaCollection:
             )
 
 
-def _batch_of(page: Mapping[str, Any]) -> StoredBatch:
+def _batch_of(page: Mapping[str, Any], dimension: int) -> StoredBatch:
     """The records of one answer of Chroma, the head record and strangers left out."""
-    rows = [
-        row
-        for row, metadata in enumerate(page["metadatas"])
-        if page["ids"][row] != Head.ID and metadata and RECORD_KEY in metadata
+    records = [
+        (memory_id, text or "", metadata)
+        for memory_id, text, metadata in zip(page["ids"], page["documents"], page["metadatas"], strict=True)
+        if memory_id != Head.ID and metadata and RECORD_KEY in metadata
     ]
-    payloads = tuple(str(page["metadatas"][row][RECORD_KEY]) for row in rows)
+    payloads = tuple(str(metadata[RECORD_KEY]) for _, _, metadata in records)
     memories = tuple(
-        decode(page["ids"][row], page["documents"][row] or "", payload)
-        for row, payload in zip(rows, payloads, strict=True)
+        decode(memory_id, text, payload)
+        for (memory_id, text, _), payload in zip(records, payloads, strict=True)
     )
-    vectors: FloatArray = np.asarray(page["embeddings"], dtype=np.float32)
-    return StoredBatch(memories, payloads, vectors[rows] if len(rows) < len(page["ids"]) else vectors)
+    written = [str(metadata.get(VECTOR_KEY, "")) for _, _, metadata in records]
+    vectors = decode_vectors([memory.id for memory in memories], written, dimension)
+    return StoredBatch(memories, payloads, vectors)

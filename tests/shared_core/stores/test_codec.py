@@ -4,13 +4,16 @@ import json
 from datetime import datetime, timezone
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
+from shared_core.embedding.base import FloatArray
 from shared_core.errors import StoreError
 from shared_core.records import CATEGORIES, KINDS, ROLES, Connection, Memory
-from shared_core.stores.codec import decode, encode, metadata_of
+from shared_core.stores.codec import decode, decode_vectors, encode, metadata_of
 from tests.shared_core.building import NOW, record
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -66,7 +69,25 @@ def test_defaults_take_no_room() -> None:
 
 def test_kind_and_conversation_stay_readable_in_chroma() -> None:
     memory = record("fact-1", conversation_id="c1")
-    assert metadata_of(memory, "{}") == {"record": "{}", "kind": "fact", "conversation_id": "c1"}
+    metadata = metadata_of(memory, "{}", np.zeros(2, dtype=np.float32))
+    assert {**metadata, "vector": None} == {
+        "record": "{}",
+        "kind": "fact",
+        "conversation_id": "c1",
+        "vector": None,
+    }
+
+
+@given(arrays(np.float32, 3, elements=st.floats(-1.0, 1.0, width=32)))
+def test_a_vector_comes_back_to_the_last_bit(vector: FloatArray) -> None:
+    written = metadata_of(record("fact-1"), "{}", vector)["vector"]
+    assert decode_vectors(["fact-1"], [str(written)], 3).tobytes() == vector.tobytes()
+
+
+@pytest.mark.parametrize("text", ["", "no base64!", "AAAA"])
+def test_a_vector_that_was_changed_by_hand_is_refused_by_name(text: str) -> None:
+    with pytest.raises(StoreError, match="vector of record 'fact-1' cannot be read"):
+        decode_vectors(["fact-1"], [text], 3)
 
 
 @pytest.mark.parametrize(
