@@ -39,10 +39,11 @@ NAME_PREFIX = "contextmemory-"
 NAMESPACE_LENGTH = 512
 #: Records read from Chroma at a time.
 PAGE_SIZE = 5_000
-#: Vectors are of length 1, so the inner product is their cosine. Chroma writes its index files anew each time
-#: that ``sync_threshold`` records have gathered, and looks through those that have not been written on every
-#: write: 5 records took 36 ms behind 700 such records, 10 ms behind at most 200. Much lower would cost safety:
-#: the files are not replaced atomically, and a kill meanwhile leaves a collection that Chroma cannot open.
+#: Vectors are of length 1, so the inner product is their cosine. Chroma writes its index files anew each
+#: time that ``sync_threshold`` records have gathered, and looks through those that have not been written
+#: on every write: 5 records took 36 ms behind 700 such records, 10 ms behind at most 200. Much lower
+#: would cost safety: the files are not replaced atomically, and a kill meanwhile leaves a collection that
+#: Chroma cannot open.
 INDEX = {"hnsw": {"space": "ip", "sync_threshold": 200, "batch_size": 100}}
 #: What is read of a record, and an answer without any.
 FIELDS: Include = ["documents", "metadatas"]
