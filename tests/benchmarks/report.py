@@ -202,10 +202,9 @@ def main() -> None:
             print(f"nothing measured yet: python -m tests.benchmarks.{name}")
             continue
         plot(results, DOCS)
-        sections += section(results)
+        title, *body = section(results)
+        sections += [title, QUICK, *body] if results["quick"] else [title, *body]
         parts.append({**results, "name": name})
-    if any(part["quick"] for part in parts):
-        sections.insert(1, QUICK)
     sections += circumstances_section(parts)
     page = DOCS / "benchmarks.md"
     page.write_text("\n".join(sections), encoding="utf-8")
