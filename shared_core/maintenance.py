@@ -10,7 +10,7 @@ import numpy as np
 from shared_core.erasure import Embed, delete_memories
 from shared_core.index.resident import ResidentIndex
 from shared_core.namespaces import Namespace
-from shared_core.records import KINDS, Kind, Memory, Record
+from shared_core.records import BUBBLE, KINDS, Kind, Memory, Record
 from shared_core.stores.base import Change
 from shared_core.times import SECONDS_PER_DAY
 
@@ -85,7 +85,7 @@ def archivable(index: ResidentIndex, now: datetime, *, after_days: float) -> lis
     """Active bubbles older than ``after_days``, as they are stored; pinned ones stay."""
     columns = index.columns
     oldest = now.timestamp() - after_days * SECONDS_PER_DAY
-    bubbles = columns["kind"] == KINDS.index("bubble")
+    bubbles = columns["kind"] == BUBBLE
     rows = np.flatnonzero(columns["alive"] & columns["active"] & bubbles & (columns["dated"] <= oldest))
     found = [index.stored(index.id_at(int(row))) for row in rows]
     return [memory for memory in found if not memory.pinned]

@@ -21,6 +21,8 @@ HitType = Literal["semantic", "bubble", "connected_bubble", "message", "summary"
 ROLES: tuple[Role, ...] = get_args(Role)
 KINDS: tuple[Kind, ...] = get_args(Kind)
 CATEGORIES: tuple[Category, ...] = get_args(Category)
+#: Positions in ``KINDS``, by which the index knows a kind.
+MESSAGE, BUBBLE, SUMMARY = (KINDS.index(kind) for kind in ("message", "bubble", "summary"))
 
 #: What a memory of each kind is called in a search result (the words of seed 000 where it has one).
 HIT_TYPES: dict[Kind, HitType] = {

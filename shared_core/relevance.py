@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from shared_core.embedding.base import FloatArray
 from shared_core.index.columns import NO_ROW
 from shared_core.index.lexical import K1, Occurrences
-from shared_core.index.resident import MESSAGE, SUMMARY, ResidentIndex
+from shared_core.index.resident import ResidentIndex
 from shared_core.index.surroundings import SESSION_K1, Surroundings
 from shared_core.question import Question
+from shared_core.records import MESSAGE, SUMMARY
 from shared_core.relevance_weights import FIRST_LOOK, INTERCEPT, SECOND_LOOK
 from shared_core.times import SECONDS_PER_DAY
 

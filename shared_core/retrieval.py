@@ -13,9 +13,9 @@ from pydantic import Field
 
 from shared_core.embedding.base import FloatArray
 from shared_core.filters import Filters
-from shared_core.index.resident import BUBBLE, SUMMARY, ResidentIndex
+from shared_core.index.resident import ResidentIndex
 from shared_core.question import Question
-from shared_core.records import HIT_TYPES, HitType, Memory, Record, UtcDatetime
+from shared_core.records import BUBBLE, HIT_TYPES, SUMMARY, HitType, Memory, Record, UtcDatetime
 from shared_core.relevance import CANDIDATES, Relevance, relevance_of
 from shared_core.repetition import says_most_of
 from shared_core.scoring import Column, ScoringPolicy, Signals

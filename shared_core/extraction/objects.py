@@ -65,9 +65,6 @@ _TAIL = Expression(
     r"(?: \d{4})?|in (?:19|20)\d\d|(?:\w+|a few) years ago))+$",
     ignore_case=True,
 )
-_ARTICLE = Expression(
-    r"(?:an?|the|some|my|our|any|lots of|all (?:of )?(?:the )?|both|watching the) ", ignore_case=True
-)
 _PROPER = Expression(
     r"(?:the )?(?:[A-Z0-9][\w'.&+-]*)(?: (?:(?:of|de|la|del|upon|and|&|the|for)(?: "
     r"(?:the|la))? (?=[A-Z])|)[A-Z0-9&][\w'.&+-]*)*"

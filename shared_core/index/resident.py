@@ -19,7 +19,7 @@ from shared_core.index.surroundings import Surroundings, surroundings_of
 from shared_core.index.traits import traits_of
 from shared_core.index.vectors import VectorTable
 from shared_core.index.words import words_of
-from shared_core.records import CATEGORIES, KINDS, Connection, Kind, Memory
+from shared_core.records import CATEGORIES, KINDS, MESSAGE, SUMMARY, Connection, Kind, Memory
 from shared_core.stores.codec import decode
 
 Member = TypeVar("Member", str, int)
@@ -28,7 +28,6 @@ Member = TypeVar("Member", str, int)
 DECAYING: frozenset[Kind] = frozenset({"message", "bubble", "summary"})
 #: What a summary says it sums up where it took messages out of the buffer.
 BUFFER_TITLE = "buffer"
-MESSAGE, BUBBLE, SUMMARY = (KINDS.index(kind) for kind in ("message", "bubble", "summary"))
 #: Whom a question means that does not name a speaker: *what did I say* asks for what the user said.
 PRONOUNS: dict[str, Sequence[str]] = {
     "User": ("i", "me", "my", "mine", "myself", "i'm", "i've", "i'd"),

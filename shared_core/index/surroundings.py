@@ -15,13 +15,12 @@ from shared_core.embedding.base import FloatArray
 from shared_core.index.columns import NO_ROW, Columns
 from shared_core.index.lexical import K1, B
 from shared_core.index.vectors import VectorTable
-from shared_core.records import KINDS
+from shared_core.records import MESSAGE
 
 #: BM25's saturation of repeated words in a whole session, where counts are larger.
 SESSION_K1 = 2.0
 #: Window norms computed at a time, which bounds the memory that it takes.
 CHUNK_ROWS = 4_096
-MESSAGE = KINDS.index("message")
 
 Rows = NDArray[np.int32]
 
