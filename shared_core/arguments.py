@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from shared_core.messages import quoted, storable
@@ -35,6 +36,13 @@ def question_of(query: str) -> str:
     return storable(query, "query")
 
 
+def statement_of(name: str, text: str) -> str:
+    """A text that says something, without the space around it."""
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError(f"{name} {quoted(text)} is empty")
+    return storable(text.strip(), name)
+
+
 def identifier_of(name: str, value: str | int) -> str:
     """An id as a string."""
     if isinstance(value, int) and not isinstance(value, bool):
@@ -42,6 +50,13 @@ def identifier_of(name: str, value: str | int) -> str:
     if not isinstance(value, str) or not value:
         raise ValueError(f"{name} {quoted(value)} is not a non-empty string")
     return storable(value, name)
+
+
+def identifiers_of(name: str, values: Iterable[str | int]) -> frozenset[str]:
+    """Several ids as strings."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ValueError(f"{name} {quoted(values)} is not a list of ids")
+    return frozenset(identifier_of(name, value) for value in values)
 
 
 def words_or_none(name: str, value: str | None) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from shared_core.context import ContextSources
 from shared_core.index.resident import ResidentIndex
@@ -10,25 +10,41 @@ from shared_core.records import Memory
 from shared_core.repetition import says_most_of
 
 
-def gather(index: ResidentIndex, found: Iterable[Memory], *, conversation_id: str | None) -> ContextSources:
+def gather(
+    index: ResidentIndex,
+    found: Iterable[Memory],
+    *,
+    conversation_id: str | None,
+    shown: Set[str] = frozenset(),
+) -> ContextSources:
     """The memories that a context chooses from.
 
     Args:
         index: The namespace; only read.
         found: What a search found, best first.
         conversation_id: The conversation whose buffer and summaries belong in; None for none.
+        shown: The ``message_id`` of each message of that conversation that the prompt holds anyway.
     """
+
+    def is_shown(memory: Memory) -> bool:
+        return (
+            bool(memory.source_ids)
+            and memory.conversation_id == conversation_id
+            and memory.source_ids[0] in shown
+        )
+
     facts: list[Memory] = []
     episodes: list[Memory] = []
     for memory in found:
         if memory.kind in ("fact", "triplet"):
             facts.append(memory)
         if memory.kind != "summary":
-            episodes.extend(_episodes_of(index, memory))
+            episodes.extend(episode for episode in _episodes_of(index, memory) if not is_shown(episode))
     recent: list[Memory] = []
     summaries: list[Memory] = []
     if conversation_id is not None:
-        recent = [index.memory_at(row) for row in index.buffered(conversation_id)]
+        buffered = (index.memory_at(row) for row in index.buffered(conversation_id))
+        recent = [message for message in buffered if not is_shown(message)]
         summaries = [index.memory_at(row) for row in index.summaries_of(conversation_id)]
     return ContextSources(
         core=tuple(index.memory_at(row) for row in _current_blocks(index)),

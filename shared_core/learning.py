@@ -70,8 +70,8 @@ def texts_of(extraction: Extraction) -> list[str]:
 def known_ids(extraction: Extraction, index: ResidentIndex) -> list[str]:
     """The ids under which its facts and triplets stand, if they were said before."""
     return [
-        *(_standing_id(index, fact_id(fact.text), fact.text) for fact in extraction.facts),
-        *(_standing_id(index, _id_of(triplet), triplet_text(triplet)) for triplet in extraction.triplets),
+        *(standing_id(index, fact_id(fact.text), fact.text) for fact in extraction.facts),
+        *(standing_id(index, _id_of(triplet), triplet_text(triplet)) for triplet in extraction.triplets),
     ]
 
 
@@ -79,7 +79,7 @@ def _id_of(triplet: ExtractedTriplet) -> str:
     return triplet_id(triplet.subject, triplet.predicate, triplet.object)
 
 
-def _standing_id(index: ResidentIndex, memory_id: str, text: str) -> str:
+def standing_id(index: ResidentIndex, memory_id: str, text: str) -> str:
     """An id for ``text``: its own, unless the record of that id was given another text since."""
     said = text.casefold().split()
     row = index.row(memory_id)
@@ -172,7 +172,7 @@ class Learner:
 
     def _add_or_repeat(self, memory_id: str, sources: Sequence[int], **fields: object) -> None:
         """A record of what is new; one more mention of what is known."""
-        memory_id = _standing_id(self._index, memory_id, str(fields["text"]))
+        memory_id = standing_id(self._index, memory_id, str(fields["text"]))
         known = self._records.get(memory_id)
         if known is None and memory_id in self._index:
             known = self._index.stored(memory_id)

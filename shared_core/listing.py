@@ -33,3 +33,12 @@ def newest_first(
         wanted = contains.casefold()
         newest = (row for row in newest if wanted in index.text_at(row).casefold())
     return [index.memory_at(row) for row in islice(newest, offset, offset + limit)]
+
+
+def oldest_first(index: ResidentIndex, conversation_id: str, *, last: int | None) -> list[Memory]:
+    """The messages of a conversation in order; only the newest ``last`` of them, unless None."""
+    conversation = index.conversations.get(conversation_id)
+    if conversation is None:
+        return []
+    newest = list(islice(conversation.newest_first(), last))
+    return [index.memory_at(row) for row in reversed(newest)]

@@ -17,8 +17,10 @@ from shared_core.arguments import (
     at_least,
     conversation_of,
     identifier_of,
+    identifiers_of,
     moment_of,
     question_of,
+    statement_of,
     words_or_none,
 )
 from shared_core.context import Context, ContextSources, Rendering, build_context
@@ -30,15 +32,16 @@ from shared_core.filters import SEARCHED_KINDS, FilterOptions, Filters
 from shared_core.gathering import gather
 from shared_core.index.resident import ResidentIndex
 from shared_core.ingestion import Ingestion
-from shared_core.listing import newest_first
+from shared_core.listing import newest_first, oldest_first
 from shared_core.maintenance import MaintenanceReport, maintain
-from shared_core.messages import MessageLike, parse_messages, quoted, storable
+from shared_core.messages import MessageLike, json_object, parse_messages, quoted, storable
 from shared_core.namespaces import Namespace, NamespacePool, acquire_pool, release_pool, retain_pool
 from shared_core.question import read_question
-from shared_core.records import KINDS, AddResult, Memory
+from shared_core.records import KINDS, AddResult, Category, Memory
 from shared_core.retrieval import Query, SearchResult, search
 from shared_core.scoring import policy_of
 from shared_core.settings import Settings
+from shared_core.statements import fact_of, relation_of, state
 from shared_core.times import utc_now
 from shared_core.tokens import counter_for
 from shared_core.versions import history, revise
@@ -180,6 +183,72 @@ class ContextMemory:
             raise ValueError(f"text {quoted(text)} is empty; to remove a memory, delete it")
         vector = self._embedder.embed([storable(text, "text")])[0]
         return revise(self._opened(), identifier_of("memory_id", memory_id), text, vector, now=utc_now())
+
+    def remember(
+        self,
+        text: str,
+        *,
+        category: Category = "other",
+        importance: float = 0.7,
+        conversation_id: str | int | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        now: datetime | None = None,
+    ) -> Memory:
+        """Store a fact as it stands; one that is known is mentioned once more.
+
+        Args:
+            text: A sentence that stands by itself: ``User is allergic to peanuts``.
+            category: What it is about.
+            importance: 0 to 1.
+            conversation_id: Where it was said, if that matters.
+            metadata: JSON values to attach.
+            now: When it is said; the present if left out.
+
+        Raises:
+            ValueError: If the text is blank, the category unknown, or the importance outside 0 to 1.
+        """
+        fact = fact_of(
+            statement_of("text", text),
+            category=category,
+            importance=importance,
+            conversation_id=conversation_of(conversation_id),
+            metadata=json_object(metadata or {}, "metadata"),
+            now=moment_of(now),
+        )
+        return state(self._opened(), fact, embedder=self._embedder)
+
+    def relate(
+        self,
+        subject: str,
+        predicate: str,
+        object: str,  # noqa: A002 - the word for it
+        *,
+        confidence: float = 1.0,
+        metadata: Mapping[str, Any] | None = None,
+        now: datetime | None = None,
+    ) -> Memory:
+        """Store a relation between two things: ``relate("Alice", "works at", "Acme")``.
+
+        Args:
+            subject: What it is about, as short as can be.
+            predicate: How it relates; becomes snake case.
+            object: To what.
+            confidence: 0 to 1.
+            metadata: JSON values to attach.
+            now: When it is said; the present if left out.
+
+        Raises:
+            ValueError: If one of the three is blank, or the confidence outside 0 to 1.
+        """
+        relation = relation_of(
+            statement_of("subject", subject),
+            statement_of("predicate", predicate),
+            statement_of("object", object),
+            confidence=confidence,
+            metadata=json_object(metadata or {}, "metadata"),
+            now=moment_of(now),
+        )
+        return state(self._opened(), relation, embedder=self._embedder)
 
     def delete(self, memory_id: str | int) -> bool:
         """Remove a memory and its history; a message takes along what was learnt only from it.
@@ -324,6 +393,7 @@ class ContextMemory:
         *,
         model: str | None = None,
         rendering: Rendering = "markdown",
+        shown: Iterable[str | int] = (),
         now: datetime | None = None,
     ) -> Context:
         """A block of text for a prompt: what is always known, what fits the question, what was just said.
@@ -334,6 +404,7 @@ class ContextMemory:
             conversation_id: The conversation whose recent messages and summary to include.
             model: The model to count tokens for; that of the settings if left out.
             rendering: ``markdown``, or ``compact`` for fewer tokens.
+            shown: Ids of messages of this conversation that the prompt holds anyway: not repeated here.
             now: What ages count from; the present if left out.
 
         Raises:
@@ -341,15 +412,17 @@ class ContextMemory:
         """
         budget = at_least(1, "token_budget", token_budget)
         counter = counter_for(model or self.settings.model)
-        sources = self._context_sources(query, conversation_of(conversation_id), moment_of(now))
+        conversation, moment = conversation_of(conversation_id), moment_of(now)
+        ids = identifiers_of("shown", shown)
+        sources = self._context_sources(query, conversation, ids, moment)
         return build_context(sources, token_budget=budget, counter=counter, rendering=rendering)
 
     def _context_sources(
-        self, query: str | None, conversation_id: str | None, now: datetime
+        self, query: str | None, conversation_id: str | None, shown: frozenset[str], now: datetime
     ) -> ContextSources:
         found = self.search(query, limit=CONTEXT_CANDIDATES, now=now).results if query is not None else []
         with self._opened().use(catch_up=query is None) as index:
-            return gather(index, (hit.record for hit in found), conversation_id=conversation_id)
+            return gather(index, (hit.record for hit in found), conversation_id=conversation_id, shown=shown)
 
     def get(self, memory_id: str | int) -> Memory | None:
         """The memory of that id, or the message that was added with it; None if there is none."""
@@ -384,6 +457,23 @@ class ContextMemory:
         start, wanted = at_least(0, "offset", offset), words_or_none("contains", contains)
         with self._opened().use() as index:
             return newest_first(index, chosen, contains=wanted, limit=size, offset=start, now=moment_of(now))
+
+    def messages(
+        self, conversation_id: str | int | None = None, *, last: int | None = None
+    ) -> Sequence[Memory]:
+        """The messages of a conversation as they were said, oldest first.
+
+        Args:
+            conversation_id: ``"default"`` if left out.
+            last: Only the newest so many.
+
+        Raises:
+            ValueError: If ``last`` is below 1.
+        """
+        conversation = conversation_of(conversation_id) or DEFAULT_CONVERSATION
+        most = None if last is None else at_least(1, "last", last)
+        with self._opened().use() as index:
+            return oldest_first(index, conversation, last=most)
 
     def history(self, memory_id: str | int) -> Sequence[Memory]:
         """Every version of a memory, oldest first, the current one last; empty if there is no such memory."""
@@ -450,6 +540,9 @@ class ContextMemory:
     aflush = _threaded(flush)
     asearch = _threaded(search)
     acontext = _threaded(context)
+    aremember = _threaded(remember)
+    arelate = _threaded(relate)
+    amessages = _threaded(messages)
     aget = _threaded(get)
     alist = _threaded(list)  # noqa: A003 - the method of this class
     ahistory = _threaded(history)
