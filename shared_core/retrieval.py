@@ -109,7 +109,7 @@ def search(index: ResidentIndex, query: Query, policy: ScoringPolicy) -> tuple[S
     """The best ``query.limit`` memories of ``index``, ranked by the exact score of ``policy``.
 
     A fact or bubble stands for its source messages, and a message for what was learnt from it: whichever
-    scores best is returned, once. Places that are left go to the connected bubbles of what was found.
+    scores best is returned, once. Places that are left go to what is linked to the memories that were found.
     """
     allowed = query.filters.mask(index, query.now)
     candidates = max(CANDIDATES, query.limit) if policy.follows_relevance else None
@@ -122,7 +122,7 @@ def search(index: ResidentIndex, query: Query, policy: ScoringPolicy) -> tuple[S
     for position in _moments_for_messages(index, rows, scores, chosen):
         factors = {name: float(column[position]) for name, column in components.items()}
         hits.append(_hit(index.memory_at(int(rows[position])), float(scores[position]), factors))
-    return _with_connected(index, hits, allowed, limit=query.limit)
+    return _with_linked(index, hits, allowed, limit=query.limit)
 
 
 def _signals(index: ResidentIndex, relevance: Relevance, now: datetime) -> Signals:
@@ -206,22 +206,23 @@ def _hit(memory: Memory, score: float, components: dict[str, float], *, connecte
     )
 
 
-def _with_connected(
+def _with_linked(
     index: ResidentIndex, hits: Sequence[SearchHit], allowed: NDArray[np.bool_], *, limit: int
 ) -> tuple[SearchHit, ...]:
-    """The hits, and bubbles connected to them that score higher than the last ones or fill empty places."""
+    """The hits, and what is linked to them and scores higher than the last ones or fills empty places."""
     represented = {origin for hit in hits for origin in hit.record.sources or (hit.memory_id,)}
-    lowest = hits[-1].score if len(hits) == limit else -np.inf
+    lowest = hits[-1].score if len(hits) == limit else 0.0
     reached: list[SearchHit] = []
-    for way in spread({hit.memory_id: hit.score for hit in hits}, index.neighbours):
-        if way.score <= lowest or len(reached) == limit:
+    for way in spread({hit.memory_id: hit.score for hit in hits}, index.links, above=lowest):
+        if len(reached) == limit:
             break
         row = index.row(way.memory_id)
-        if row is None or not allowed[row] or index.columns["kind"][row] != BUBBLE:
+        if row is None or not allowed[row]:
             continue
         memory = index.memory_at(row)
-        if represented.isdisjoint(memory.sources):
-            represented.update(memory.sources)
+        origins = memory.sources or (memory.id,)
+        if represented.isdisjoint(origins):
+            represented.update(origins)
             factors = {"origin": way.origin, "connection": way.connection, "share": way.share}
-            reached.append(_hit(memory, way.score, factors, connected=True))
-    return tuple(sorted((*hits, *reached), key=lambda hit: -hit.score)[:limit])
+            reached.append(_hit(memory, way.score, factors, connected=memory.kind == "bubble"))
+    return tuple(sorted((*hits, *reached), key=lambda hit: -hit.score)[:limit]) if reached else tuple(hits)

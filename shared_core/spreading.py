@@ -1,15 +1,13 @@
-"""Spreading activation: what is connected to the hits of a search is reached through them (seed 000)."""
+"""Spreading activation: what is linked to the hits of a search is reached through them (seed 000)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-
-from shared_core.records import Connection
 
 #: How far activation goes.
 MAX_HOPS = 2
-#: What a connection passes on, per unit of its similarity.
+#: What a link passes on, per unit of its strength.
 SHARE = 0.5
 
 
@@ -20,7 +18,7 @@ class Activation:
     Attributes:
         memory_id: Of the memory.
         origin: Score of the hit that it was reached from.
-        connection: Product of the similarities on the way, 0 to 1.
+        connection: Product of the strengths of the links on the way, 0 to 1.
         share: ``SHARE`` for each step of the way.
     """
 
@@ -37,19 +35,21 @@ class Activation:
 
 def spread(
     origins: Mapping[str, float],
-    neighbours: Callable[[str], Iterable[Connection]],
+    links: Callable[[str], Mapping[str, float]],
     *,
+    above: float = 0.0,
     hops: int = MAX_HOPS,
     share: float = SHARE,
 ) -> list[Activation]:
-    """The strongest way from any origin to each memory within ``hops`` connections of it, strongest first.
+    """The strongest way from any origin to each memory within ``hops`` links of it, strongest first.
 
     Cycles are safe: a way that comes back is weaker than the memory it comes back to.
 
     Args:
-        origins: Score of each memory that activation starts from; they are not among the result.
-        neighbours: The connections of a memory.
-        hops: How many connections a way may have.
+        origins: Score of each memory that activation starts from, 0 or more; they are not among the result.
+        links: What is linked to a memory, each with the strength of its link, 0 to 1.
+        above: A way that comes to this score or less is not followed: it only gets weaker.
+        hops: How many links a way may have.
         share: What each step passes on, 0 to 1.
     """
     best: dict[str, Activation] = {}
@@ -57,13 +57,17 @@ def spread(
     for _ in range(hops):
         reached: dict[str, Activation] = {}
         for start in frontier:
-            for edge in neighbours(start.memory_id):
-                way = Activation(
-                    edge.memory_id, start.origin, start.connection * edge.score, start.share * share
-                )
-                known = reached.get(way.memory_id) or best.get(way.memory_id)
-                if way.memory_id not in origins and (known is None or way.score > known.score):
-                    reached[way.memory_id] = way
+            if start.score * share <= above:
+                continue
+            for memory_id, strength in links(start.memory_id).items():
+                score = start.score * strength * share
+                if score <= above or memory_id in origins:
+                    continue
+                known = reached.get(memory_id) or best.get(memory_id)
+                if known is None or score > known.score:
+                    reached[memory_id] = Activation(
+                        memory_id, start.origin, start.connection * strength, start.share * share
+                    )
         best.update(reached)
         frontier = list(reached.values())
     return sorted(best.values(), key=lambda way: (-way.score, way.memory_id))

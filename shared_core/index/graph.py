@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from shared_core.records import Connection
 
@@ -47,6 +47,10 @@ class ConnectionGraph:
             edges.pop(end, None)
             if not edges:
                 del self._neighbours[start]
+
+    def links(self, memory_id: str) -> Mapping[str, float]:
+        """The similarity of each memory connected to this one, in no order; not to be changed."""
+        return self._neighbours.get(memory_id, {})
 
     def neighbours(self, memory_id: str) -> tuple[Connection, ...]:
         """The memories connected to this one, strongest first."""

@@ -13,6 +13,7 @@ from shared_core.embedding.base import FloatArray
 from shared_core.ids import message_record_id
 from shared_core.index.columns import NO_ROW, Codes, Columns
 from shared_core.index.conversations import Conversation
+from shared_core.index.entities import EntityIndex
 from shared_core.index.graph import ConnectionGraph
 from shared_core.index.lexical import LexicalIndex
 from shared_core.index.surroundings import Surroundings, surroundings_of
@@ -55,6 +56,7 @@ class ResidentIndex:
         self.lexical = LexicalIndex()
         self.columns = Columns()
         self.connections = ConnectionGraph()
+        self.entities = EntityIndex()
         self.conversation_codes = Codes()
         self.session_codes = Codes()
         self.speaker_codes = Codes()
@@ -133,6 +135,14 @@ class ResidentIndex:
     def neighbours(self, memory_id: str) -> tuple[Connection, ...]:
         """The memories connected to one, strongest first."""
         return tuple(c for c in self.connections.neighbours(memory_id) if c.memory_id in self._rows)
+
+    def links(self, memory_id: str) -> Mapping[str, float]:
+        """What activation spreads to from a memory, with the strength of each link, 0 to 1.
+
+        Those connected to it, and those that speak of the same thing.
+        """
+        connected, related = self.connections.links(memory_id), self.entities.links(memory_id)
+        return {**related, **connected} if related else connected
 
     def learnt_from(self, message_record_id: str) -> tuple[str, ...]:
         """The ids of what names this message among its sources, in order."""
@@ -236,6 +246,7 @@ class ResidentIndex:
         self._detach(row)
         self._kill(row)
         self.connections.remove(memory_id)
+        self.entities.remove(memory_id)
         self._texts[row] = self._payloads[row] = ""
         self._origins[row] = ()
 
@@ -304,6 +315,7 @@ class ResidentIndex:
         """Tie a record to its neighbours, its sources and its connections."""
         self._hear(memory.speaker, 1)
         self.connections.put(memory.id, memory.connections)
+        self.entities.put(memory.id, memory.subject, memory.object)
         if memory.metadata:
             self._metadata[row] = memory.metadata
         if memory.pending:

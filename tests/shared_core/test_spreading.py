@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared_core.records import Connection
 from shared_core.spreading import MAX_HOPS, SHARE, spread
 
 Graph = dict[str, dict[str, float]]
@@ -16,21 +15,21 @@ graphs = st.dictionaries(
 )
 
 
-def neighbours_in(graph: Graph) -> dict[str, tuple[Connection, ...]]:
-    both: dict[str, dict[str, float]] = {}
+def links_in(graph: Graph) -> Graph:
+    both: Graph = {}
     for start, edges in graph.items():
         for end, score in edges.items():
             both.setdefault(start, {})[end] = score
             both.setdefault(end, {})[start] = score
-    return {
-        start: tuple(Connection(memory_id=end, score=score) for end, score in edges.items())
-        for start, edges in both.items()
-    }
+    return both
 
 
-def reached(graph: Graph, origins: dict[str, float], hops: int = MAX_HOPS) -> dict[str, float]:
-    edges = neighbours_in(graph)
-    return {way.memory_id: way.score for way in spread(origins, lambda one: edges.get(one, ()), hops=hops)}
+def reached(
+    graph: Graph, origins: dict[str, float], hops: int = MAX_HOPS, above: float = 0.0
+) -> dict[str, float]:
+    links = links_in(graph)
+    ways = spread(origins, lambda one: links.get(one, {}), hops=hops, above=above)
+    return {way.memory_id: way.score for way in ways}
 
 
 def test_a_neighbour_gets_a_share_of_the_hit_and_its_neighbour_a_share_of_that() -> None:
@@ -51,3 +50,13 @@ def test_cycles_end_and_nothing_scores_above_what_it_was_reached_from(
     assert not set(found) & set(origins)
     assert all(score <= SHARE * max(origins.values()) for score in found.values())
     assert list(found.values()) == sorted(found.values(), reverse=True)
+
+
+@given(graphs, st.dictionaries(st.sampled_from("abc"), st.floats(0.0, 1.0), min_size=1), st.floats(0.0, 1.0))
+def test_ways_that_are_too_weak_are_left_out_and_change_nothing_else(
+    graph: Graph, origins: dict[str, float], above: float
+) -> None:
+    everything = reached(graph, origins)
+    assert reached(graph, origins, above=above) == {
+        memory_id: score for memory_id, score in everything.items() if score > above
+    }
