@@ -7,37 +7,23 @@ from numpy.typing import NDArray
 
 from shared_core.embedding.base import FloatArray
 
-#: New memories compared with all others at a time, which bounds the memory of the product.
-CHUNK_ROWS = 256
-
 
 def strongest_connections(
-    new: FloatArray,
-    others: FloatArray,
-    *,
-    allowed: NDArray[np.bool_] | None,
-    threshold: float,
-    limit: int,
+    similarities: FloatArray, *, allowed: NDArray[np.bool_] | None, threshold: float, limit: int
 ) -> list[list[tuple[int, float]]]:
     """The ``limit`` others that are most similar to each new memory, from ``threshold`` on.
 
     Args:
-        new: Unit vectors ``float32 [n, d]``.
-        others: Unit vectors ``float32 [m, d]``.
+        similarities: Cosine similarity of each new memory to each other one, ``float32 [n, m]``.
         allowed: ``bool [n, m]``, False where a pair must not be connected; None for all.
-        threshold: Lowest cosine similarity that connects.
+        threshold: Lowest similarity that connects.
         limit: Most connections of one new memory.
 
     Returns:
         For each new memory ``(position among others, similarity)``, strongest first.
     """
-    found: list[list[tuple[int, float]]] = []
-    for start in range(0, len(new), CHUNK_ROWS):
-        similarities = new[start : start + CHUNK_ROWS] @ others.T
-        if allowed is not None:
-            similarities[~allowed[start : start + CHUNK_ROWS]] = -1.0
-        found.extend(_best(row, threshold=threshold, limit=limit) for row in similarities)
-    return found
+    possible = similarities if allowed is None else np.where(allowed, similarities, np.float32(-1.0))
+    return [_best(row, threshold=threshold, limit=limit) for row in possible]
 
 
 def _best(similarities: FloatArray, *, threshold: float, limit: int) -> list[tuple[int, float]]:

@@ -87,13 +87,10 @@ class Filters(Record):
     def mask(self, index: ResidentIndex, now: datetime) -> NDArray[np.bool_]:
         """Which rows of ``index`` fulfil them: ``bool [n]``; what has expired by ``now`` never does."""
         columns = index.columns
-        allowed: NDArray[np.bool_] = columns["alive"] & (columns["expires"] > now.timestamp())
-        if set(self.kinds) != set(KINDS):
-            allowed &= np.array([kind in self.kinds for kind in KINDS])[columns["kind"]]
-        if not self.include_archived:
-            allowed &= columns["active"]
-        if not self.include_superseded:
-            allowed &= columns["current"]
+        allowed = index.allowed(
+            frozenset(self.kinds), archived=self.include_archived, superseded=self.include_superseded
+        )
+        allowed &= columns["expires"] > now.timestamp()
         if self.category is not None:
             allowed &= columns["category"] == CATEGORIES.index(self.category)
         if self.since is not None:

@@ -21,6 +21,10 @@ Vectors = Mapping[str, FloatArray]
 Item = TypeVar("Item", ExtractedFact, ExtractedBubble, ExtractedTriplet)
 
 
+#: Bubbles compared with all other memories at a time, which bounds the memory of the product.
+CONNECTED_AT_ONCE = 256
+
+
 @dataclass(frozen=True)
 class Learnt:
     """Records to write, and how many of them are new, changed, or were known word for word."""
@@ -224,18 +228,21 @@ class Learner:
         rows = rows[self._index.columns["current"][rows]]
         old_ids = [self._index.id_at(int(row)) for row in rows]
         new = [memory for memory in self._records.values() if memory.kind in ("bubble", "fact")]
-        vectors = np.stack([self._vectors[memory.text] for memory in bubbles])
-        others = np.vstack(
-            [self._index.vectors.take(rows), np.stack([self._vectors[memory.text] for memory in new])]
-        )
+        table = np.stack([self._vectors[memory.text] for memory in new])
         other_ids = [*old_ids, *(memory.id for memory in new)]
         allowed = self._allowed(bubbles, new, old_ids)
-        found = strongest_connections(vectors, others, allowed=allowed, threshold=threshold, limit=limit)
-        for bubble, best in zip(bubbles, found, strict=True):
-            connections = tuple(
-                Connection(memory_id=other_ids[place], score=round(score, 4)) for place, score in best
+        for start in range(0, len(bubbles), CONNECTED_AT_ONCE):
+            chunk = bubbles[start : start + CONNECTED_AT_ONCE]
+            vectors = np.stack([self._vectors[memory.text] for memory in chunk])
+            similarities = np.hstack([self._index.vectors.products(vectors)[:, rows], vectors @ table.T])
+            found = strongest_connections(
+                similarities, allowed=allowed[start : start + len(chunk)], threshold=threshold, limit=limit
             )
-            self._records[bubble.id] = bubble.model_copy(update={"connections": connections})
+            for bubble, best in zip(chunk, found, strict=True):
+                connections = tuple(
+                    Connection(memory_id=other_ids[place], score=round(score, 4)) for place, score in best
+                )
+                self._records[bubble.id] = bubble.model_copy(update={"connections": connections})
 
     def _allowed(
         self, bubbles: Sequence[Memory], new: Sequence[Memory], old_ids: Sequence[str]

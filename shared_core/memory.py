@@ -38,6 +38,7 @@ from shared_core.messages import MessageLike, json_object, parse_messages, quote
 from shared_core.namespaces import Namespace, NamespacePool, acquire_pool, release_pool, retain_pool
 from shared_core.question import read_question
 from shared_core.records import KINDS, AddResult, Category, Memory
+from shared_core.reranking import RERANKED, Reranker, rerank
 from shared_core.retrieval import Query, SearchResult, search
 from shared_core.scoring import policy_of
 from shared_core.settings import Settings
@@ -48,6 +49,8 @@ from shared_core.versions import history, revise
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
+
+    from shared_core.items.store import ItemStore
 
 logger = logging.getLogger(__name__)
 
@@ -88,6 +91,8 @@ class ContextMemory:
         namespace: Whose memory it is; no search ever crosses it.
         embedder: Turns texts into vectors; the bundled one if left out. A Chroma embedding function will do.
         extractor: Finds facts and moments in messages; rules if left out.
+        reranker: Rates the best hits of each search anew: takes the question and their texts, gives a number
+            for each, higher for better. None keeps the order of the scores.
         settings: Everything else.
 
     Raises:
@@ -104,12 +109,15 @@ class ContextMemory:
         *,
         embedder: Embedder | Callable[[list[str]], Any] | None = None,
         extractor: Extractor | None = None,
+        reranker: Reranker | None = None,
         settings: Settings | None = None,
     ) -> None:
         if settings is not None and not isinstance(settings, Settings):
             raise ValueError(f"settings {quoted(settings)} is not a Settings: pass Settings(…)")
         if extractor is not None and not isinstance(extractor, Extractor):
             raise ValueError(f"extractor {quoted(extractor)} has no name, is_slow and extract: see Extractor")
+        if reranker is not None and not callable(reranker):
+            raise ValueError(f"reranker {quoted(reranker)} cannot be called with a question and texts")
         if isinstance(path_or_client, str) and not path_or_client.strip():
             raise ValueError(
                 f"path_or_client {quoted(path_or_client)} is empty: name a folder, such as './memory'"
@@ -117,6 +125,7 @@ class ContextMemory:
         self.settings = settings or Settings()
         self.namespace = namespace
         self._policy = policy_of(self.settings.scoring)
+        self._reranker = reranker
         self._embedder = _embedder_of(embedder)
         self._extractor = extractor or _rules()
         self._pool: NamespacePool | None = acquire_pool(
@@ -137,6 +146,27 @@ class ContextMemory:
     def embedder(self) -> Embedder:
         """What turns texts into vectors here."""
         return self._embedder
+
+    def items(self, embedder: Embedder | None = None, *, omit_expired: bool = False) -> ItemStore:
+        """What an application keeps beside the memories of this namespace, in a collection of its own.
+
+        Args:
+            embedder: Turns the items' texts into vectors; the memory's own if left out.
+            omit_expired: Whether expired items are hidden before ``sweep`` deletes them.
+
+        Raises:
+            EmbedderMismatchError: If the items were written with another embedder.
+            StoreError: If they cannot be opened.
+        """
+        from shared_core.items.index import ItemCollection
+        from shared_core.items.store import ItemStore
+
+        chosen = embedder or self._embedder
+        return ItemStore(
+            lambda: self._open_pool().open_as(ItemCollection, self.namespace, chosen),
+            chosen,
+            omit_expired=omit_expired,
+        )
 
     def opened(self) -> Namespace:
         """The namespace itself, for what reads or writes whole records: export, import, inspection."""
@@ -370,20 +400,25 @@ class ContextMemory:
                 ``metadata``, ``include_archived``, ``include_superseded``.
 
         Raises:
-            ValueError: If the query is blank, the limit below 1, or a filter unknown.
+            ValueError: If the query is blank, the limit below 1, or a filter unknown; or if the reranker does
+                not give one finite number for each text.
         """
         asked, most, moment = question_of(query), at_least(1, "limit", limit), moment_of(now)
         chosen = Filters.of(
             filters, conversation_id=conversation_of(conversation_id), default_kinds=SEARCHED_KINDS
         )
         namespace = self._opened()
-        with namespace.use() as index:
-            subject = read_question(asked, names=index.names, now=moment).subject
-        vector = self._embedder.embed_query(subject)
+        with namespace.use() as read:
+            question = read_question(asked, names=read.names, now=moment)
+        vector = self._embedder.embed_query(question.subject)
         with namespace.use(catch_up=False) as index:
-            question = read_question(asked, names=index.names, now=moment)
-            hits = search(index, Query(question, vector, chosen, most, moment), self._policy)
-        return SearchResult(query=query, results=list(hits))
+            if index is not read:  # compacted or loaded anew meanwhile: its speakers have other codes
+                question = read_question(asked, names=index.names, now=moment)
+            looked_at = most if self._reranker is None else max(most, RERANKED)
+            hits = search(index, Query(question, vector, chosen, looked_at, moment), self._policy)
+        if self._reranker is not None:
+            hits = rerank(asked, hits, self._reranker, limit=most)
+        return SearchResult.model_construct(query=query, results=hits)
 
     def context(
         self,

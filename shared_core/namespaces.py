@@ -4,34 +4,69 @@ from __future__ import annotations
 
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, cast
+
+from typing_extensions import Self
 
 from shared_core.errors import EmbedderMismatchError
 from shared_core.index.resident import ResidentIndex
-from shared_core.stores.base import Change, Collection, Store
+from shared_core.records import Memory
+from shared_core.stores.base import Change, Collection, Purpose, Store
 
 if TYPE_CHECKING:
-    from shared_core.embedding.base import Embedder
+    from shared_core.embedding.base import Embedder, FloatArray
 
 
-class Namespace:
-    """One namespace. Hold ``with namespace.use() as index`` while reading the index or writing.
+class Index(Protocol):
+    """What is kept in memory of a collection: its records by id, added and removed with every write."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[str]: ...
+
+    def put_all(self, memories: Iterable[Memory], payloads: Iterable[str], vectors: FloatArray) -> None:
+        """Add or replace records, in any order."""
+        ...
+
+    def remove(self, memory_id: str) -> None:
+        """Take a record out; harmless if there is none."""
+        ...
+
+    def compacted(self) -> Self:
+        """This index, or one without dead rows where they are many."""
+        ...
+
+
+IndexT = TypeVar("IndexT", bound=Index)
+
+
+class OpenCollection(ABC, Generic[IndexT]):
+    """One collection. Hold ``with collection.use() as index`` while reading the index or writing.
 
     Args:
         collection: Its records.
         embedder_name: What their vectors were made with.
     """
 
+    #: What the collection holds.
+    purpose: ClassVar[Purpose]
+
     def __init__(self, collection: Collection, *, embedder_name: str) -> None:
         self.embedder_name = embedder_name
         self._collection = collection
         self._lock = threading.RLock()
-        self._index: ResidentIndex | None = None
+        self._index: IndexT | None = None
         self.used_at = time.monotonic()
+
+    @property
+    def dimension(self) -> int:
+        """Length of the vectors."""
+        return self._collection.dimension
 
     @property
     def batch_limit(self) -> int:
@@ -39,7 +74,7 @@ class Namespace:
         return self._collection.batch_limit
 
     @contextmanager
-    def use(self, *, catch_up: bool = True) -> Iterator[ResidentIndex]:
+    def use(self, *, catch_up: bool = True) -> Iterator[IndexT]:
         """The index, up to date with every finished write, and nobody else's meanwhile.
 
         Args:
@@ -82,13 +117,17 @@ class Namespace:
         with self._lock:
             self._index = None
 
-    def _load(self) -> ResidentIndex:
-        index = ResidentIndex(self._collection.dimension)
+    @abstractmethod
+    def _new_index(self, dimension: int) -> IndexT:
+        """An empty index for vectors of that length."""
+
+    def _load(self) -> IndexT:
+        index = self._new_index(self._collection.dimension)
         for batch in self._collection.load():
             index.put_all(batch.memories, batch.payloads, batch.vectors)
         return index
 
-    def _catch_up(self, index: ResidentIndex) -> None:
+    def _catch_up(self, index: IndexT) -> None:
         with self._whole_or_dropped():
             update = self._collection.updates()
             if update is None:
@@ -109,6 +148,18 @@ class Namespace:
             raise
 
 
+class Namespace(OpenCollection[ResidentIndex]):
+    """The memories of one namespace."""
+
+    purpose = "memories"
+
+    def _new_index(self, dimension: int) -> ResidentIndex:
+        return ResidentIndex(dimension)
+
+
+OpenT = TypeVar("OpenT", bound="OpenCollection[Any]")
+
+
 class NamespacePool:
     """The namespaces of one store that are open, the least recently used closed first.
 
@@ -123,28 +174,36 @@ class NamespacePool:
         self.users = 0
         self._resident_limit = resident_limit
         self._idle_seconds = idle_seconds
-        self._open: OrderedDict[str, Namespace] = OrderedDict()
+        self._open: OrderedDict[tuple[Purpose, str], OpenCollection[Any]] = OrderedDict()
         self._lock = threading.Lock()
 
     def open(self, name: str, embedder: Embedder) -> Namespace:
-        """The namespace of that name; the same object for as long as it is in use."""
+        """The memories of the namespace of that name; the same object for as long as it is in use."""
+        return self.open_as(Namespace, name, embedder)
+
+    def open_as(self, wanted: type[OpenT], name: str, embedder: Embedder) -> OpenT:
+        """One collection of the namespace of that name, by what it holds."""
+        key = (wanted.purpose, name)
         with self._lock:
-            namespace = self._open.get(name) if isinstance(name, str) else None
+            namespace = self._open.get(key) if isinstance(name, str) else None
             if namespace is None:
-                collection = self.store.open(name, embedder_name=embedder.name, dimension=embedder.dimension)
-                namespace = self._open[name] = Namespace(collection, embedder_name=embedder.name)
-            elif namespace.embedder_name != embedder.name:
-                raise EmbedderMismatchError(
-                    f"namespace {name!r} is open with embedder {namespace.embedder_name!r}, "
-                    f"not {embedder.name!r}: give both memories the same"
+                collection = self.store.open(
+                    name, embedder_name=embedder.name, dimension=embedder.dimension, purpose=wanted.purpose
                 )
-            self._open.move_to_end(name)
+                namespace = self._open[key] = wanted(collection, embedder_name=embedder.name)
+            elif (namespace.embedder_name, namespace.dimension) != (embedder.name, embedder.dimension):
+                raise EmbedderMismatchError(
+                    f"namespace {name!r} is open with embedder {namespace.embedder_name!r} of "
+                    f"{namespace.dimension} dimensions, not {embedder.name!r} of {embedder.dimension}: "
+                    "give both memories the same"
+                )
+            self._open.move_to_end(key)
             idle = self._idle(keep=namespace)
         for other in idle:
             other.drop_index()
-        return namespace
+        return cast(OpenT, namespace)
 
-    def _idle(self, *, keep: Namespace) -> list[Namespace]:
+    def _idle(self, *, keep: OpenCollection[Any]) -> list[OpenCollection[Any]]:
         latest = time.monotonic() - self._idle_seconds
         surplus = len(self._open) - self._resident_limit
         return [

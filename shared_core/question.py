@@ -59,8 +59,9 @@ def read_question(text: str, *, names: Mapping[str, Collection[int]], now: datet
         names: The codes of the speakers by each word of their names, in lower case.
         now: What *yesterday* counts from.
     """
-    said = {word.removesuffix("'s") for word in words_of(text)}
-    kept = [(word, term) for word, term in worded_terms(text) if word.removesuffix("'s") not in names]
+    words = words_of(text)
+    said = {word.removesuffix("'s") for word in words}
+    kept = [(word, term) for word, term in worded_terms(words) if word.removesuffix("'s") not in names]
     months, days = _dates(text, now)
     return Question(
         text=text,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal, get_args
 
@@ -12,14 +13,15 @@ from shared_core.decay import Stage, stage_of
 from shared_core.times import age_days, as_utc
 
 Role = Literal["system", "user", "assistant", "tool"]
-Kind = Literal["message", "fact", "bubble", "triplet", "summary", "block"]
+Kind = Literal["message", "fact", "bubble", "triplet", "summary", "block", "item"]
 Category = Literal[
     "name", "work", "place", "family", "preference", "skill", "goal", "rule", "possession", "health", "other"
 ]
 HitType = Literal["semantic", "bubble", "connected_bubble", "message", "summary", "triplet", "block"]
 
 ROLES: tuple[Role, ...] = get_args(Role)
-KINDS: tuple[Kind, ...] = get_args(Kind)
+#: What a memory may hold. An ``item`` belongs to an application and lives in a collection of its own.
+KINDS: tuple[Kind, ...] = tuple(kind for kind in get_args(Kind) if kind != "item")
 CATEGORIES: tuple[Category, ...] = get_args(Category)
 #: Positions in ``KINDS``, by which the index knows a kind.
 MESSAGE, BUBBLE, SUMMARY = (KINDS.index(kind) for kind in ("message", "bubble", "summary"))
@@ -71,7 +73,8 @@ class Message(Record):
         return self.name or self.role.capitalize()
 
 
-class Connection(Record):
+@dataclass(frozen=True, slots=True)
+class Connection:
     """A link to another memory, with the cosine similarity that made it."""
 
     memory_id: str
@@ -176,6 +179,9 @@ class Usage(Record):
         added, updated, repeated: Memories written, rewritten, and found to be known already.
         skipped_messages: Messages whose id was known already.
         dropped: Items of the extractor that could not be used.
+        repaired: Items of a model's answers, and whole answers, that a rule put right; also of those items
+            that were dropped later.
+        fell_back: Batches of messages that rules read because the model's answers could not be used.
     """
 
     llm_calls: int = 0
@@ -187,6 +193,8 @@ class Usage(Record):
     repeated: int = 0
     skipped_messages: int = 0
     dropped: int = 0
+    repaired: int = 0
+    fell_back: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         mine, theirs = self.model_dump(), other.model_dump()

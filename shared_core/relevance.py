@@ -9,6 +9,7 @@ by its own words and vector, and by the surroundings of that turn.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
@@ -114,44 +115,66 @@ def relevance_of(
 def scan(index: ResidentIndex, around: Surroundings, question: Question, vector: FloatArray) -> Scan:
     """One pass over all vectors, and one over the postings of the question's terms."""
     count, sessions = len(index.columns), around.session_count
-    similarity = np.append(index.vectors.products(vector), np.float32(0.0))
+    similarity = np.zeros(count + 1, dtype=np.float32)
+    index.vectors.products(vector, out=similarity[:-1])
+    known = [(term, index.lexical.occurrences(term)) for term in question.terms]
+    found = tuple(occurrences for _, occurrences in known if occurrences is not None)
+    unknown = len(question.terms) - len(found)
+    mass = max(sum(one.weight for one in found) + unknown * index.lexical.weight(0), 1e-6)
     lexical = np.zeros(count + 1, dtype=np.float32)
     session_lexical = np.zeros(sessions + 1, dtype=np.float32)
     session_rare = np.zeros(sessions + 1, dtype=np.float32)
-    spoken_sessions = len(around.session_codes)
-    turns = index.turns()
-    known = [(term, index.lexical.occurrences(term)) for term in question.terms]
-    found = tuple(occurrences for _, occurrences in known if occurrences is not None)
-    for rows, counts, weight in found:
-        lexical[rows] += weight * (K1 + 1.0) * counts / (counts + around.turn_damping[rows])
-        spoken = turns[rows]
-        in_session = np.bincount(around.sessions[rows[spoken]], counts[spoken], sessions + 1)[:sessions]
-        score = (SESSION_K1 + 1.0) * in_session / (in_session + around.session_damping)
-        holding = np.count_nonzero(in_session)
-        session_lexical[:sessions] += weight * score
-        session_rare[:sessions] += np.log1p((spoken_sessions - holding + 0.5) / (holding + 0.5)) * score
-    unknown = len(question.terms) - len(found)
-    mass = max(sum(one.weight for one in found) + unknown * index.lexical.weight(0), 1e-6)
-    return Scan(similarity, lexical / mass, session_lexical / mass, session_rare / mass, found, mass)
+    if found:
+        rows = np.concatenate([one.rows for one in found])
+        counts = np.concatenate([one.counts for one in found])
+        weights = np.array([one.weight / mass for one in found], dtype=np.float32)
+        terms = np.repeat(np.arange(len(found)), [len(one.rows) for one in found])
+        shares = weights[terms] * ((K1 + 1.0) * counts / (counts + around.turn_damping[rows]))
+        lexical[:] = np.bincount(rows, shares, count + 1)
+        said = terms * (sessions + 1) + around.turn_sessions[rows]
+        told = np.bincount(said, counts, len(found) * (sessions + 1)).reshape(len(found), -1)[:, :-1]
+        scores = (SESSION_K1 + 1.0) * told / (told + around.session_damping)
+        holding = np.count_nonzero(told, axis=1)
+        rarity = np.log1p((len(around.session_codes) - holding + 0.5) / (holding + 0.5)) / mass
+        session_lexical[:-1] = weights @ scores
+        session_rare[:-1] = rarity @ scores
+    return Scan(similarity, lexical, session_lexical, session_rare, found, mass)
 
 
-def first_look(index: ResidentIndex, around: Surroundings, scanned: Scan, question: Question) -> Columns:
-    """The columns of the first look, each over all rows."""
-    _, before, after, two_before, two_after = around.around
-    similarity, lexical = scanned.similarity, scanned.lexical
-    return {
-        "similarity": similarity[:-1],
-        "similarity_beside": similarity[before] + similarity[after],
-        "similarity_near": similarity[two_before] + similarity[two_after],
-        "lexical": lexical[:-1],
-        "lexical_beside": lexical[before] + lexical[after],
-        "lexical_near": lexical[two_before] + lexical[two_after],
-        "session_lexical": scanned.session_lexical[around.sessions],
-        "session_rare": scanned.session_rare[around.sessions],
-        "other_speaker": _other_speaker(index, question, slice(None)),
-        "previous_words": _at(index.columns["log_words"], before),
-        "question_share": index.columns["question_share"],
-    }
+def first_look(
+    index: ResidentIndex,
+    around: Surroundings,
+    scanned: Scan,
+    question: Question,
+    weights: Mapping[str, float] = FIRST_LOOK,
+) -> FloatArray:
+    """How promising each row is: ``float32 [n]``, linear in ``weights``.
+
+    Args:
+        index: The namespace; only read.
+        around: Its surroundings.
+        scanned: The scan for the question.
+        question: What is asked.
+        weights: By the names of ``FIRST_LOOK``; a column by itself is that of weight 1 and all others 0.
+    """
+    weight = {name: np.float32(value) for name, value in weights.items()}
+    similarity, lexical = scanned.similarity[:-1], scanned.lexical[:-1]
+    session = weight["session_lexical"] * scanned.session_lexical
+    session += weight["session_rare"] * scanned.session_rare
+    total = session[around.sessions]
+    total += weight["similarity"] * similarity
+    total += weight["lexical"] * lexical
+    total += weight["previous_words"] * around.previous_words
+    total += weight["question_share"] * index.columns["question_share"]
+    if question.speakers:
+        total += weight["other_speaker"] * _other_speaker(index, question, slice(None))
+    said = around.by_session
+    similar, worded = similarity[said], lexical[said]
+    total[said] += around.beside(
+        weight["similarity_beside"] * similar + weight["lexical_beside"] * worded,
+        weight["similarity_near"] * similar + weight["lexical_near"] * worded,
+    )
+    return total
 
 
 def candidate_rows(
@@ -166,18 +189,16 @@ def candidate_rows(
 
     A turn is as good as the best of itself and of what was learnt from it.
     """
-    first = weighted(first_look(index, around, scanned, question), FIRST_LOOK)
-    sources = index.columns["source"][permitted]
-    origins = np.where(sources == NO_ROW, permitted, sources)
-    strength = np.full(len(first), -np.inf, dtype=np.float32)
-    np.maximum.at(strength, origins, first[permitted])
-    turns = np.flatnonzero(strength > -np.inf)
-    strength[turns] = np.maximum(strength[turns], first[turns])
-    if len(turns) > count:
-        turns = turns[np.argpartition(-strength[turns], count - 1)[:count]]
-    chosen = np.zeros(len(first), dtype=np.bool_)
-    chosen[turns] = True
-    return permitted[chosen[origins]]
+    strength = first_look(index, around, scanned, question)
+    origins = around.origins[permitted]
+    learnt = permitted[origins != permitted]
+    np.maximum.at(strength, around.origins[learnt], strength[learnt])
+    is_origin = np.zeros(len(strength), dtype=np.bool_)
+    is_origin[origins] = True
+    strength[~is_origin] = -np.inf
+    if len(strength) > count:
+        strength[strength < np.partition(strength, -count)[-count]] = -np.inf
+    return permitted[strength[origins] > -np.inf]
 
 
 def features(
@@ -185,8 +206,7 @@ def features(
 ) -> Columns:
     """The columns of the closer look, each ``float32 [len(rows)]``."""
     columns = index.columns
-    sources = columns["source"][rows]
-    turn = np.where(sources == NO_ROW, rows, sources)
+    turn = around.origins[rows]
     near = around.around[:, turn].astype(np.intp)
     words = _word_features(around, scanned, question, rows, turn, near)
     session = around.sessions[turn]
@@ -204,7 +224,7 @@ def features(
         "answers_match": _at(columns["asks"], before) * scanned.lexical[before],
         "named_speaker": named.astype(np.float32),
         "other_speaker": _other_speaker(index, question, turn),
-        "previous_words": _at(columns["log_words"], before),
+        "previous_words": around.previous_words[turn],
         "question_share": columns["question_share"][turn],
         "when_time": question.asks_when * columns["has_time"][turn],
         "what_capitalised": question.asks_what * columns["log_capitalised"][turn],

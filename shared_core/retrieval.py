@@ -105,7 +105,7 @@ class Query:
     now: datetime
 
 
-def search(index: ResidentIndex, query: Query, policy: ScoringPolicy) -> tuple[SearchHit, ...]:
+def search(index: ResidentIndex, query: Query, policy: ScoringPolicy) -> list[SearchHit]:
     """The best ``query.limit`` memories of ``index``, ranked by the exact score of ``policy``.
 
     A fact or bubble stands for its source messages, and a message for what was learnt from it: whichever
@@ -193,7 +193,7 @@ def _best_first(scores: Column, *, at_least: int) -> Iterator[int]:
 
 
 def _hit(memory: Memory, score: float, components: dict[str, float], *, connected: bool = False) -> SearchHit:
-    return SearchHit(
+    return SearchHit.model_construct(
         memory_id=memory.id,
         memory=memory.text,
         type="connected_bubble" if connected else HIT_TYPES[memory.kind],
@@ -208,7 +208,7 @@ def _hit(memory: Memory, score: float, components: dict[str, float], *, connecte
 
 def _with_linked(
     index: ResidentIndex, hits: Sequence[SearchHit], allowed: NDArray[np.bool_], *, limit: int
-) -> tuple[SearchHit, ...]:
+) -> list[SearchHit]:
     """The hits, and what is linked to them and scores higher than the last ones or fills empty places."""
     represented = {origin for hit in hits for origin in hit.record.sources or (hit.memory_id,)}
     lowest = hits[-1].score if len(hits) == limit else 0.0
@@ -225,4 +225,4 @@ def _with_linked(
             represented.update(origins)
             factors = {"origin": way.origin, "connection": way.connection, "share": way.share}
             reached.append(_hit(memory, way.score, factors, connected=memory.kind == "bubble"))
-    return tuple(sorted((*hits, *reached), key=lambda hit: -hit.score)[:limit]) if reached else tuple(hits)
+    return sorted((*hits, *reached), key=lambda hit: -hit.score)[:limit] if reached else list(hits)

@@ -25,7 +25,7 @@ REPEATED_WEIGHT = 0.2
 class _Candidate:
     order: int
     line: str
-    terms: frozenset[str]
+    terms: tuple[str, ...]  # in order and each once: the sum of their weights is the same in each process
 
 
 def summarise(messages: Sequence[Memory], *, max_words: int) -> str:
@@ -72,7 +72,7 @@ def _candidates(messages: Sequence[Memory]) -> list[_Candidate]:
     candidates: list[_Candidate] = []
     for message in messages:
         for sentence in sentences(strip_own_context(message.text)):
-            terms = frozenset(terms_of(sentence.text))
+            terms = tuple(dict.fromkeys(terms_of(sentence.text)))
             if len(terms) >= MIN_TERMS and not sentence.is_question:
                 line = f"{message.speaker}: {sentence.text}"
                 candidates.append(_Candidate(len(candidates), line, terms))

@@ -57,14 +57,24 @@ class Columns:
 
     def append(self) -> int:
         """Add a row of defaults; returns its number."""
-        if self._rows == self._capacity:
-            self._capacity *= 2
+        return self.extend(1)
+
+    def extend(self, count: int) -> int:
+        """Add rows of defaults; returns the number of the first."""
+        first, self._rows = self._rows, self._rows + count
+        if self._rows > self._capacity:
+            while self._rows > self._capacity:
+                self._capacity *= 2
             for name, (dtype, default) in _COLUMNS.items():
                 grown = np.full(self._capacity, default, dtype=dtype)
-                grown[: self._rows] = self._arrays[name]
+                grown[:first] = self._arrays[name][:first]
                 self._arrays[name] = grown
-        self._rows += 1
-        return self._rows - 1
+        return first
+
+    def set_all(self, rows: NDArray[np.intp], **values: Any) -> None:
+        """Set columns of several rows by name, each to a list as long as ``rows``, or to one value."""
+        for name, value in values.items():
+            self._arrays[name][rows] = value
 
     def set(self, row: int, **values: Any) -> None:
         """Set columns of one row by name."""

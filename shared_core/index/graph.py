@@ -58,7 +58,7 @@ class ConnectionGraph:
         if not edges:
             return ()
         ranked = sorted((-score, other) for other, score in edges.items())
-        return tuple(Connection.model_construct(memory_id=other, score=-score) for score, other in ranked)
+        return tuple(Connection(other, -score) for score, other in ranked)
 
     def referrers(self, memory_id: str) -> list[str]:
         """The memories whose stored record names this one."""

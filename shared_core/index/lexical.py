@@ -8,7 +8,6 @@ index is compacted.
 from __future__ import annotations
 
 from array import array
-from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -23,7 +22,10 @@ K1, B = 1.2, 0.5
 
 
 class Occurrences(NamedTuple):
-    """Where a term stands: rows ``int32 [m]``, how often ``float32 [m]``, and its weight (idf)."""
+    """Where a term stands: rows ``int32 [m]``, how often ``float32 [m]``, and its weight (idf).
+
+    The rows are those of the index itself: drop them before the next text comes.
+    """
 
     rows: NDArray[np.int32]
     counts: FloatArray
@@ -60,20 +62,31 @@ class LexicalIndex:
 
     def append(self, text: str) -> int:
         """Add a text; returns its row."""
-        row = len(self._lengths)
-        counts = Counter(terms_of(text))
-        length = counts.total()
-        for term, count in counts.items():
+        return self.extend([terms_of(text)])
+
+    def extend(self, texts: Sequence[Sequence[str]]) -> int:
+        """Add texts by their terms; returns the row of the first."""
+        first = len(self._lengths)
+        lengths = [len(terms) for terms in texts]
+        codes: dict[str, int] = {}
+        flat = np.array([codes.setdefault(term, len(codes)) for terms in texts for term in terms], np.int64)
+        rows = np.repeat(np.arange(len(texts), dtype=np.int64), lengths)
+        pairs, counts = np.unique(flat * max(1, len(texts)) + rows, return_counts=True)  # by term, then row
+        owners, rows = np.divmod(pairs, max(1, len(texts)))
+        bounds = np.searchsorted(owners, np.arange(len(codes) + 1)).tolist()
+        rows_said = (rows + first).astype(np.int32)
+        frequencies = np.minimum(counts, 65_535).astype(np.uint16)
+        for (term, _), start, stop in zip(codes.items(), bounds, bounds[1:], strict=False):
             postings = self._postings.get(term)
             if postings is None:
                 postings = self._postings[term] = _Postings()
-            postings.rows.append(row)
-            postings.frequencies.append(min(count, 65_535))
-            postings.live += 1
-        self._lengths.append(length)
-        self._live += 1
-        self._live_length += length
-        return row
+            postings.rows.frombytes(rows_said[start:stop].tobytes())
+            postings.frequencies.frombytes(frequencies[start:stop].tobytes())
+            postings.live += stop - start
+        self._lengths.extend(lengths)
+        self._live += len(lengths)
+        self._live_length += sum(lengths)
+        return first
 
     def forget(self, row: int, text: str) -> None:
         """Take the text of a row out of the statistics; the row itself is the caller's to mask."""
@@ -90,7 +103,7 @@ class LexicalIndex:
         postings = self._postings.get(term)
         if postings is None:
             return None
-        rows = np.array(postings.rows, dtype=np.int32)
+        rows = np.frombuffer(postings.rows, dtype=np.int32)
         counts = np.array(postings.frequencies, dtype=np.float32)
         return Occurrences(rows, counts, self.weight(postings.live))
 

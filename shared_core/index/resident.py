@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,16 +17,23 @@ from shared_core.index.entities import EntityIndex
 from shared_core.index.graph import ConnectionGraph
 from shared_core.index.lexical import LexicalIndex
 from shared_core.index.surroundings import Surroundings, surroundings_of
-from shared_core.index.traits import traits_of
+from shared_core.index.traits import Traits, traits_of
 from shared_core.index.vectors import VectorTable
-from shared_core.index.words import words_of
-from shared_core.records import CATEGORIES, KINDS, MESSAGE, SUMMARY, Connection, Kind, Memory
+from shared_core.index.words import terms_of_words, words_of
+from shared_core.records import CATEGORIES, KINDS, MESSAGE, SUMMARY, Category, Connection, Kind, Memory
 from shared_core.stores.codec import decode
 
 Member = TypeVar("Member", str, int)
 
+_KIND_CODES: dict[Kind, int] = {kind: code for code, kind in enumerate(KINDS)}
+_CATEGORY_CODES: dict[Category | None, int] = {
+    None: NO_ROW,
+    **{category: code for code, category in enumerate(CATEGORIES)},
+}
 #: Kinds that are bound to a moment, so that age counts against them.
 DECAYING: frozenset[Kind] = frozenset({"message", "bubble", "summary"})
+#: Kinds that may name the things that they are about.
+STATING: frozenset[Kind] = frozenset({"fact", "triplet"})
 #: What a summary says it sums up where it took messages out of the buffer.
 BUFFER_TITLE = "buffer"
 #: Whom a question means that does not name a speaker: *what did I say* asks for what the user said.
@@ -75,6 +82,7 @@ class ResidentIndex:
         self._heard: Counter[int] = Counter()
         self._surroundings: Surroundings | None = None
         self._surroundings_are_current = False
+        self._allowed: dict[tuple[frozenset[Kind], bool, bool], NDArray[np.bool_]] = {}
 
     # -- reading -----------------------------------------------------------------------------------------
 
@@ -179,6 +187,27 @@ class ResidentIndex:
             self._surroundings_are_current = True
         return self._surroundings
 
+    def allowed(self, kinds: frozenset[Kind], *, archived: bool, superseded: bool) -> NDArray[np.bool_]:
+        """Which live rows are of these kinds: ``bool [n]``, a copy.
+
+        Args:
+            kinds: The kinds.
+            archived: Whether what is archived counts as well.
+            superseded: Whether what was replaced counts as well.
+        """
+        key = (kinds, archived, superseded)
+        known = self._allowed.get(key)
+        if known is None:
+            columns = self.columns
+            known = columns["alive"] & np.array([kind in kinds for kind in KINDS])[columns["kind"]]
+            if not archived:
+                known &= columns["active"]
+            if not superseded:
+                known &= columns["current"]
+            self._allowed[key] = known
+        copied: NDArray[np.bool_] = known.copy()
+        return copied
+
     def rows_of(self, *kinds: Kind) -> NDArray[np.intp]:
         """The live rows of these kinds, in order; of every kind where none is named."""
         alive = self.columns["alive"]
@@ -219,30 +248,41 @@ class ResidentIndex:
 
     def put(self, memory: Memory, payload: str, vector: FloatArray) -> None:
         """Add or replace one record; ``vector`` is ``float32 [dimension]``."""
-        self._surroundings_are_current = False
-        old = self._rows.get(memory.id)
-        if old is not None:
-            self._detach(old)
-            if self._texts[old] != memory.text:
-                self._kill(old)
-                old = None
-        row = self._append(memory, vector) if old is None else old
-        self._payloads[row] = payload
-        self._origins[row] = (memory.id,) if memory.kind == "message" else memory.sources
-        self._set_columns(row, memory)
-        self._attach(row, memory)
+        self.put_all([memory], [payload], vector.reshape(1, -1))
 
-    def put_all(self, memories: Iterable[Memory], payloads: Iterable[str], vectors: FloatArray) -> None:
-        """Add or replace records, in any order."""
-        for memory, payload, vector in zip(memories, payloads, vectors, strict=True):
-            self.put(memory, payload, vector)
+    def _forget_what_follows(self) -> None:
+        """What was computed from the columns is to be computed anew."""
+        self._surroundings_are_current = False
+        self._allowed.clear()
+
+    def put_all(self, memories: Sequence[Memory], payloads: Sequence[str], vectors: FloatArray) -> None:
+        """Add or replace records, in any order, each id once; ``vectors`` is ``float32 [n, dimension]``."""
+        self._forget_what_follows()
+        new: list[int] = []
+        for place, memory in enumerate(memories):
+            old = self._rows.get(memory.id)
+            if old is not None:
+                self._detach(old)
+            if old is None or self._texts[old] != memory.text:
+                new.append(place)
+                if old is not None:
+                    self._kill(old)
+        if new:
+            self._append([memories[place] for place in new], vectors[new])
+        rows = [self._rows[memory.id] for memory in memories]
+        for row, memory, payload in zip(rows, memories, payloads, strict=True):
+            self._payloads[row] = payload
+            self._origins[row] = (memory.id,) if memory.kind == "message" else memory.sources
+        self._set_columns(rows, memories)
+        for row, memory in zip(rows, memories, strict=True):
+            self._attach(row, memory)
 
     def remove(self, memory_id: str) -> None:
         """Take a record out; harmless if there is none."""
         row = self._rows.pop(memory_id, None)
         if row is None:
             return
-        self._surroundings_are_current = False
+        self._forget_what_follows()
         self._detach(row)
         self._kill(row)
         self.connections.remove(memory_id)
@@ -256,45 +296,48 @@ class ResidentIndex:
         if dead < COMPACT_FROM_ROWS or dead < len(self._rows):
             return self
         fresh = ResidentIndex(self.dimension)
-        for memory_id, row in self._rows.items():
-            vector = self.vectors.take([row])[0]
-            fresh.put(decode(memory_id, self._texts[row], self._payloads[row]), self._payloads[row], vector)
+        rows = list(self._rows.values())
+        memories = [decode(self._ids[row], self._texts[row], self._payloads[row]) for row in rows]
+        fresh.put_all(memories, [self._payloads[row] for row in rows], self.vectors.take(rows))
         return fresh
 
-    def _append(self, memory: Memory, vector: FloatArray) -> int:
-        row = self.columns.append()
-        self.vectors.append(vector)
-        self.lexical.append(memory.text)
-        self._ids.append(memory.id)
-        self._texts.append(memory.text)
-        self.columns.set(row, **traits_of(memory.text)._asdict())
-        self._payloads.append("")
-        self._origins.append(())
-        self._rows[memory.id] = row
-        return row
+    def _append(self, memories: Sequence[Memory], vectors: FloatArray) -> None:
+        """A row for each record, with what follows from its text."""
+        words = [words_of(memory.text) for memory in memories]
+        first = self.columns.extend(len(memories))
+        self.vectors.extend(vectors)
+        self.lexical.extend([terms_of_words(said) for said in words])
+        traits = [traits_of(memory.text, said) for memory, said in zip(memories, words, strict=True)]
+        rows = np.arange(first, first + len(memories))
+        self.columns.set_all(rows, **dict(zip(Traits._fields, zip(*traits, strict=True), strict=True)))
+        self._rows.update((memory.id, first + place) for place, memory in enumerate(memories))
+        self._ids.extend(memory.id for memory in memories)
+        self._texts.extend(memory.text for memory in memories)
+        self._payloads.extend("" for _ in memories)
+        self._origins.extend(() for _ in memories)
 
     def _kill(self, row: int) -> None:
         self.lexical.forget(row, self._texts[row])
         self.columns.set(row, alive=False)
 
-    def _set_columns(self, row: int, memory: Memory) -> None:
-        self.columns.set(
-            row,
+    def _set_columns(self, rows: Sequence[int], memories: Sequence[Memory]) -> None:
+        self.columns.set_all(
+            np.array(rows, dtype=np.intp),
             alive=True,
-            kind=KINDS.index(memory.kind),
-            conversation=self.conversation_codes.of(memory.conversation_id),
-            session=self.session_codes.of(memory.session_id),
-            speaker=self.speaker_codes.of(memory.speaker),
-            category=NO_ROW if memory.category is None else CATEGORIES.index(memory.category),
-            turn=NO_ROW if memory.turn is None else memory.turn,
-            dated=memory.dated.timestamp(),
-            created=memory.created_at.timestamp(),
-            importance=memory.importance,
-            mentions=memory.mention_count,
-            decays=memory.kind in DECAYING,
-            active=memory.is_active,
-            current=memory.is_current,
-            expires=np.inf if memory.expires_at is None else memory.expires_at.timestamp(),
+            kind=[_KIND_CODES[memory.kind] for memory in memories],
+            conversation=[self.conversation_codes.of(memory.conversation_id) for memory in memories],
+            session=[self.session_codes.of(memory.session_id) for memory in memories],
+            speaker=[self.speaker_codes.of(memory.speaker) for memory in memories],
+            category=[_CATEGORY_CODES[memory.category] for memory in memories],
+            turn=[NO_ROW if memory.turn is None else memory.turn for memory in memories],
+            dated=[memory.dated.timestamp() for memory in memories],
+            created=[memory.created_at.timestamp() for memory in memories],
+            importance=[memory.importance for memory in memories],
+            mentions=[memory.mention_count for memory in memories],
+            decays=[memory.kind in DECAYING for memory in memories],
+            active=[memory.is_active for memory in memories],
+            current=[memory.is_current for memory in memories],
+            expires=[np.inf if m.expires_at is None else m.expires_at.timestamp() for m in memories],
         )
 
     def _hear(self, speaker: str | None, records: int) -> None:
@@ -315,7 +358,8 @@ class ResidentIndex:
         """Tie a record to its neighbours, its sources and its connections."""
         self._hear(memory.speaker, 1)
         self.connections.put(memory.id, memory.connections)
-        self.entities.put(memory.id, memory.subject, memory.object)
+        if memory.kind in STATING:
+            self.entities.put(memory.id, memory.subject, memory.object)
         if memory.metadata:
             self._metadata[row] = memory.metadata
         if memory.pending:

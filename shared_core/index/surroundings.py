@@ -1,7 +1,8 @@
 """What stands around each turn: the two before and the two after it, and the session it belongs to.
 
 All of it follows from the columns and vectors of an index. It is computed when a search first needs it after
-a write, for all rows at once; only the norms of windows that have not changed are carried over.
+a write, for all rows at once; only the norms of windows that have not changed are carried over. Everything
+here that a search could compute itself is here because it would compute it each time.
 """
 
 from __future__ import annotations
@@ -36,7 +37,12 @@ class Surroundings:
         turn_damping: The same for one text.
         session_damping: ``[s]``, the same for all of a session's turns.
         sessions: Code of the session of each row; ``s`` for none.
-        by_session: Rows of turns, session by session.
+        turn_sessions: The same for turns; ``s`` for every other row.
+        origins: The row of the turn that each row belongs to: of what was learnt its source, else its own.
+        previous_words: Logarithm of one more than the words of the turn before, 0 where there is none.
+        by_session: Rows of turns, session by session, as they were said.
+        follows: 1 where a turn stands right behind the one before it in ``by_session``, else 0.
+        follows_two: The same for the turn before that one; starts with the third turn.
         session_starts: Where each session begins in ``by_session``, of those that hold a turn.
         session_codes: The code of each of these sessions.
     """
@@ -47,7 +53,12 @@ class Surroundings:
     turn_damping: FloatArray
     session_damping: FloatArray
     sessions: Rows
+    turn_sessions: Rows
+    origins: NDArray[np.intp]
+    previous_words: FloatArray
     by_session: NDArray[np.intp]
+    follows: FloatArray
+    follows_two: FloatArray
     session_starts: NDArray[np.intp]
     session_codes: Rows
 
@@ -55,6 +66,20 @@ class Surroundings:
     def session_count(self) -> int:
         """How many sessions there are."""
         return len(self.session_damping)
+
+    def beside(self, one_away: FloatArray, two_away: FloatArray) -> FloatArray:
+        """What the neighbours of each turn bring it: ``float32 [t]``, in the order of ``by_session``.
+
+        Args:
+            one_away: What each turn brings to the one before and the one after it, ``[t]`` in that order.
+            two_away: What it brings to the second before and the second after it.
+        """
+        brought = np.zeros(len(one_away), dtype=np.float32)
+        brought[1:] += self.follows[1:] * one_away[:-1]
+        brought[:-1] += self.follows[1:] * one_away[1:]
+        brought[2:] += self.follows_two * two_away[:-2]
+        brought[:-2] += self.follows_two * two_away[2:]
+        return brought
 
     def best_of_session(self, values: FloatArray) -> FloatArray:
         """The highest value among the turns of each session: ``float32 [s + 1]``, 0 for one without turns."""
@@ -87,9 +112,11 @@ def surroundings_of(
     window_lengths = padded[around[:3]].sum(axis=0)
     sessions = np.where(columns["session"] == NO_ROW, session_count, columns["session"]).astype(np.int32)
     session_lengths = np.bincount(sessions[turns], lengths[turns], session_count)[:session_count]
-    by_session = np.flatnonzero(turns)
-    by_session = by_session[np.argsort(sessions[by_session], kind="stable")]
+    by_session = _by_session(columns, turns)
     codes, starts = np.unique(sessions[by_session], return_index=True)
+    follows = np.zeros(len(by_session), dtype=np.float32)
+    follows[1:] = columns["before"][by_session[1:]] == by_session[:-1]
+    sources, before = columns["source"], around[1]
     return Surroundings(
         around=around,
         window_norms=_window_norms(around, vectors, previous),
@@ -97,10 +124,21 @@ def surroundings_of(
         turn_damping=_damping(padded[:-1], turns, K1),
         session_damping=_damping(session_lengths.astype(np.float32), session_lengths > 0, SESSION_K1),
         sessions=sessions,
+        turn_sessions=np.where(turns, sessions, np.int32(session_count)),
+        origins=np.where(sources == NO_ROW, np.arange(len(columns)), sources),
+        previous_words=np.where(before == NO_ROW, np.float32(0.0), columns["log_words"][before]),
         by_session=by_session,
+        follows=follows,
+        follows_two=follows[2:] * follows[1:-1],
         session_starts=starts,
         session_codes=codes.astype(np.int32),
     )
+
+
+def _by_session(columns: Columns, turns: NDArray[np.bool_]) -> NDArray[np.intp]:
+    rows = np.flatnonzero(turns)
+    keys = (columns["turn"][rows], columns["conversation"][rows], columns["session"][rows])
+    return rows[np.lexsort(keys)]
 
 
 def _around(columns: Columns) -> Rows:

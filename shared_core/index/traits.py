@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
+from functools import lru_cache, reduce
+from operator import or_
 from typing import NamedTuple
 
 from shared_core.index.words import words_of
@@ -35,7 +38,7 @@ _NUMBER_WORDS = frozenset(
     """one two three four five six seven eight nine ten eleven twelve dozen once twice couple few several
     first second third both""".split()
 )
-_DIGIT = re.compile(r"\d")
+_MAY_BE_TIME, _MAY_BE_NUMBER = 1, 2
 _CAPITALISED = re.compile(r"(?<=[a-z,;:\"'(] )[\"'(]?[A-Z][a-zA-Z]+")
 _SENTENCE = re.compile(r"[^.!?]*[.!?]?")
 
@@ -60,21 +63,33 @@ class Traits(NamedTuple):
     log_capitalised: float
 
 
-def traits_of(text: str) -> Traits:
-    """The traits of a text; what stands after ``MAX_CHARACTERS`` is not looked at."""
-    text = text[:MAX_CHARACTERS]
-    words = words_of(text)
-    vocabulary = frozenset(word.removesuffix("'s") for word in words)
-    has_digit = _DIGIT.search(text) is not None
-    may_have_time = has_digit or not vocabulary.isdisjoint(_TIME_WORDS)
-    may_have_number = has_digit or not vocabulary.isdisjoint(_NUMBER_WORDS)
+def traits_of(text: str, words: Sequence[str]) -> Traits:
+    """The traits of a text; what stands after ``MAX_CHARACTERS`` is not looked at.
+
+    Args:
+        text: The text.
+        words: What ``words_of`` finds in it.
+    """
+    if len(text) > MAX_CHARACTERS:
+        text = text[:MAX_CHARACTERS]
+        words = words_of(text)
+    hints = reduce(or_, map(_hints_of, words), 0)
     asks = "?" in text
     asked = sum(len(s) for s in _SENTENCE.findall(text) if s.endswith("?")) if asks else 0
     return Traits(
         log_words=math.log1p(len(words)),
         asks=float(asks),
         question_share=asked / max(1, len(text)),
-        has_time=float(may_have_time and _TIME.search(text) is not None),
-        has_number=float(may_have_number and _NUMBER.search(text) is not None),
+        has_time=float(hints & _MAY_BE_TIME != 0 and _TIME.search(text) is not None),
+        has_number=float(hints & _MAY_BE_NUMBER != 0 and _NUMBER.search(text) is not None),
         log_capitalised=math.log1p(len(_CAPITALISED.findall(text))),
     )
+
+
+@lru_cache(maxsize=65_536)
+def _hints_of(word: str) -> int:
+    """What a text with this word may hold, so that most texts need no closer look."""
+    bare = word.removesuffix("'s")
+    if any(character.isdigit() for character in word):
+        return _MAY_BE_TIME | _MAY_BE_NUMBER
+    return _MAY_BE_TIME * (bare in _TIME_WORDS) | _MAY_BE_NUMBER * (bare in _NUMBER_WORDS)

@@ -81,13 +81,20 @@ def term_of(word: str) -> str | None:
 
 def terms_of(text: str) -> list[str]:
     """The terms of a text in order; where words have no spaces, each pair of neighbouring characters."""
-    return [term for _, term in worded_terms(text)]
+    return terms_of_words(words_of(text))
 
 
-def worded_terms(text: str) -> list[tuple[str, str]]:
-    """Each term of a text after the word that it comes from, in order, ``MAX_TERMS`` at most."""
+def terms_of_words(words: list[str]) -> list[str]:
+    """The terms of a text from the words that ``words_of`` found in it."""
+    if all(map(str.isascii, words)):
+        return [term for term in map(term_of, words) if term is not None][:MAX_TERMS]
+    return [term for _, term in worded_terms(words)]
+
+
+def worded_terms(words: list[str]) -> list[tuple[str, str]]:
+    """Each term after the word of ``words`` that it comes from, in order, ``MAX_TERMS`` at most."""
     found: list[tuple[str, str]] = []
-    for word in words_of(text):
+    for word in words:
         if word.isascii() or not _UNSPACED.search(word):
             term = term_of(word)
             if term is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from shared_core.records import Memory
 
 #: Version of the records' layout, kept with each namespace. A newer one is refused, not guessed.
 SCHEMA_VERSION = 1
+#: What a collection of a namespace holds: its memories, or the items that an application keeps there.
+Purpose = Literal["memories", "items"]
 
 
 @dataclass(frozen=True)
@@ -95,8 +97,10 @@ class Collection(Protocol):
 class Store(Protocol):
     """Namespaces by name."""
 
-    def open(self, namespace: str, *, embedder_name: str, dimension: int) -> Collection:
-        """The records of ``namespace``; one that is new is made by its first write.
+    def open(
+        self, namespace: str, *, embedder_name: str, dimension: int, purpose: Purpose = "memories"
+    ) -> Collection:
+        """The records of ``namespace`` for one purpose; a collection that is new is made by its first write.
 
         Raises:
             EmbedderMismatchError: If it was written with another embedder.
@@ -105,7 +109,7 @@ class Store(Protocol):
         ...
 
     def namespaces(self) -> Sequence[str]:
-        """The namespaces that exist, in order."""
+        """The namespaces that hold memories, in order."""
         ...
 
     def close(self) -> None:

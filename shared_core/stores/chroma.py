@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -20,7 +21,7 @@ from chromadb.errors import ChromaError, NotFoundError
 from shared_core.embedding.base import FloatArray
 from shared_core.errors import EmbedderMismatchError, StoreError
 from shared_core.messages import quoted
-from shared_core.stores.base import SCHEMA_VERSION, Change, StoredBatch, Update
+from shared_core.stores.base import SCHEMA_VERSION, Change, Purpose, StoredBatch, Update
 from shared_core.stores.codec import (
     RECORD_KEY,
     VECTOR_KEY,
@@ -38,7 +39,7 @@ NAME_PREFIX = "contextmemory-"
 #: Longest namespace, in characters.
 NAMESPACE_LENGTH = 512
 #: Records read from Chroma at a time.
-PAGE_SIZE = 5_000
+PAGE_SIZE = 2_000
 #: Vectors are of length 1, so the inner product is their cosine. Chroma writes its index files anew each
 #: time that ``sync_threshold`` records have gathered, and looks through those that have not been written
 #: on every write: 5 records took 36 ms behind 700 such records, 10 ms behind at most 200. Much lower
@@ -50,7 +51,7 @@ FIELDS: Include = ["documents", "metadatas"]
 NOTHING: Mapping[str, Any] = {"ids": [], "documents": [], "metadatas": []}
 
 
-def collection_name(namespace: str) -> str:
+def collection_name(namespace: str, purpose: Purpose = "memories") -> str:
     """The name of a namespace's collection: the same for the same string, different for any other.
 
     Raises:
@@ -64,7 +65,7 @@ def collection_name(namespace: str) -> str:
         digest = hashlib.sha256(namespace.encode("utf-8")).hexdigest()
     except UnicodeEncodeError as error:
         raise ValueError(f"namespace {quoted(namespace)} holds a lone surrogate") from error
-    return NAME_PREFIX + digest[:48]
+    return NAME_PREFIX + digest[:48] + ("" if purpose == "memories" else f"-{purpose}")
 
 
 class ChromaStore:
@@ -107,15 +108,19 @@ class ChromaStore:
         """Whether this process alone can write here."""
         return self._lock is not None
 
-    def open(self, namespace: str, *, embedder_name: str, dimension: int) -> ChromaCollection:
-        """The records of ``namespace``; one that is new is made by its first write."""
-        stamp = {
+    def open(
+        self, namespace: str, *, embedder_name: str, dimension: int, purpose: Purpose = "memories"
+    ) -> ChromaCollection:
+        """The records of ``namespace``; a collection that is new is made by its first write."""
+        stamp: dict[str, str | int] = {
             "namespace": namespace,
             "embedder": embedder_name,
             "dimension": dimension,
             "schema_version": SCHEMA_VERSION,
         }
-        return ChromaCollection(self, collection_name(namespace), stamp)
+        if purpose != "memories":
+            stamp["purpose"] = purpose
+        return ChromaCollection(self, collection_name(namespace, purpose), stamp)
 
     def find(self, name: str) -> RawCollection | None:
         """The Chroma collection of that name; None if there is none."""
@@ -133,11 +138,15 @@ class ChromaStore:
             )
 
     def namespaces(self) -> Sequence[str]:
-        """The namespaces that exist, in order."""
+        """The namespaces that hold memories, in order."""
         with self.guarded("list the namespaces of"):
             collections = self._client.list_collections()
         ours = [
-            c for c in collections if c.name.startswith(NAME_PREFIX) and "namespace" in (c.metadata or {})
+            c
+            for c in collections
+            if c.name.startswith(NAME_PREFIX)
+            and "namespace" in (c.metadata or {})
+            and "purpose" not in c.metadata
         ]
         return sorted(str(collection.metadata["namespace"]) for collection in ours)
 
@@ -278,17 +287,28 @@ class ChromaCollection:
             return
         if self._head is not None:
             self._head.look(self._get_head(raw))
-        offset = 0
-        while True:
-            with self._store.guarded("read"):
-                page = raw.get(limit=PAGE_SIZE, offset=offset, include=FIELDS)
-            yield _batch_of(page, self._dimension)
-            offset += PAGE_SIZE
-            if len(page["ids"]) < PAGE_SIZE:
-                return
+        with ThreadPoolExecutor(1, "contextmemory-read") as reader:  # reads on while a page is indexed
+            offset = 0
+            following = reader.submit(self._page, raw, offset)
+            while True:
+                page = following.result()
+                offset += PAGE_SIZE
+                is_last = len(page["ids"]) < PAGE_SIZE
+                if not is_last:
+                    following = reader.submit(self._page, raw, offset)
+                yield _batch_of(page, self._dimension)
+                if is_last:
+                    return
+
+    def _page(self, raw: RawCollection, offset: int) -> Mapping[str, Any]:
+        with self._store.guarded("read"):
+            return cast(Mapping[str, Any], raw.get(limit=PAGE_SIZE, offset=offset, include=FIELDS))
 
     def apply(self, change: Change) -> tuple[str, ...]:
         """Write ``change``: one upsert for all that is put, then one delete for what goes."""
+        for memory in change.puts:
+            if (memory.kind == "item") != ("purpose" in self._stamp):
+                raise StoreError(f"a {memory.kind} belongs in another collection: record {memory.id!r}")
         payloads = tuple(encode(memory) for memory in change.puts)
         try:
             self._write(self._made(), change, payloads)

@@ -21,6 +21,7 @@ from shared_core import ContextMemory
 from shared_core.index.resident import ResidentIndex
 from shared_core.question import read_question
 from shared_core.relevance import candidate_rows, features, first_look, scan
+from shared_core.relevance_weights import FIRST_LOOK
 from shared_core.times import utc_now
 from tests.benchmarks.locomo import TUNED, Sample, load_samples
 
@@ -61,8 +62,11 @@ def _look(index: ResidentIndex, memory: ContextMemory, text: str, turns: Any, lo
     around = index.surroundings()
     scanned = scan(index, around, question, memory.embedder.embed_query(question.subject))
     if look == "first":
-        columns = first_look(index, around, scanned, question)
-        return turns, {name: column[turns] for name, column in columns.items()}
+        nothing = dict.fromkeys(FIRST_LOOK, 0.0)
+        return turns, {
+            name: first_look(index, around, scanned, question, {**nothing, name: 1.0})[turns]
+            for name in FIRST_LOOK
+        }
     rows = candidate_rows(index, around, scanned, question, turns) if len(turns) > 200 else turns
     return rows, features(index, around, scanned, question, rows)
 

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shared_core.records import Memory
 from shared_core.summaries import summarise
 from tests.shared_core.building import message_record
 
@@ -66,3 +70,30 @@ def test_what_a_context_put_into_a_prompt_is_not_summed_up() -> None:
     asked = message_record("m1", 1, f"{prompt}And?")
     assert summarise([told], max_words=50) == "User: The tandem broke down near the frozen lake."
     assert summarise([asked], max_words=50) == "User: And?"
+
+
+def test_a_summary_is_the_same_in_each_process() -> None:
+    program = (
+        "from tests.shared_core.test_summaries import many; "
+        "from shared_core.summaries import summarise; print(summarise(many(), max_words=40))"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in (1, 2, 3)
+    }
+    assert len(outputs) == 1
+
+
+def many() -> list[Memory]:
+    """Messages of words that come in many orders, so that many sentences weigh nearly the same."""
+    words = "river bridge lantern harbour orchard violin kettle meadow glacier compass".split()
+    return [
+        message_record(f"m{number}", number, f"The {' '.join(words[number:] + words[:number])} stood there.")
+        for number in range(10)
+    ]

@@ -34,7 +34,9 @@ def dump(index: ResidentIndex) -> dict[str, Any]:
             "memory": index.memory_at(row).model_dump(),
             "stored": index.stored(memory_id).model_dump(),
             "columns": columns,
-            "links": {other: strength for other, strength in index.links(memory_id).items() if other in index},
+            "links": {
+                other: strength for other, strength in index.links(memory_id).items() if other in index
+            },
             "learnt_from": index.learnt_from(memory_id),
             "summary_of": index.summary_of(memory_id),
             "replaced_by": index.replaced_by(memory_id),

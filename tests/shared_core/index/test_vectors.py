@@ -43,3 +43,16 @@ def test_what_is_taken_is_a_copy() -> None:
 
 
 TABLE, VECTORS = filled(BLOCK_ROWS + 5)
+
+
+def test_rows_come_one_by_one_or_many_at_once() -> None:
+    table = VectorTable(3)
+    assert table.extend(VECTORS[:2]) == 0
+    assert table.append(VECTORS[2]) == 2
+    assert table.extend(VECTORS[3:]) == 3
+    assert np.array_equal(table.take(range(len(VECTORS))), VECTORS)
+
+
+def test_several_queries_give_a_row_of_products_each() -> None:
+    queries = VECTORS[:4]
+    assert np.allclose(TABLE.products(queries), queries @ VECTORS.T, atol=1e-5)
