@@ -6,7 +6,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, cast
@@ -29,7 +29,7 @@ class Index(Protocol):
 
     def __iter__(self) -> Iterator[str]: ...
 
-    def put_all(self, memories: Iterable[Memory], payloads: Iterable[str], vectors: FloatArray) -> None:
+    def put_all(self, memories: Sequence[Memory], payloads: Sequence[str], vectors: FloatArray) -> None:
         """Add or replace records, in any order."""
         ...
 

@@ -161,7 +161,7 @@ def first_look(
     similarity, lexical = scanned.similarity[:-1], scanned.lexical[:-1]
     session = weight["session_lexical"] * scanned.session_lexical
     session += weight["session_rare"] * scanned.session_rare
-    total = session[around.sessions]
+    total: FloatArray = session[around.sessions]
     total += weight["similarity"] * similarity
     total += weight["lexical"] * lexical
     total += weight["previous_words"] * around.previous_words

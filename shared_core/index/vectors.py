@@ -17,7 +17,8 @@ class VectorTable:
     """Rows of ``float32 [n, dimension]``, appended and never changed.
 
     A block holds its vectors as columns: of 20,000 vectors of 256 dimensions, the product with a question
-    took 0.23 ms this way and 0.36 ms with vectors as rows (numpy 2.4, 2 cores).
+    took 0.25 ms this way and 0.40 ms with vectors as rows (numpy 2.4, 2 idle cores). BLAS divides even that
+    among threads, which wait for each other where the cores are busy: OPENBLAS_NUM_THREADS=1 serves many.
     """
 
     def __init__(self, dimension: int) -> None:

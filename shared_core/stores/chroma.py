@@ -39,7 +39,7 @@ NAME_PREFIX = "contextmemory-"
 #: Longest namespace, in characters.
 NAMESPACE_LENGTH = 512
 #: Records read from Chroma at a time.
-PAGE_SIZE = 2_000
+PAGE_SIZE = 1_000
 #: Vectors are of length 1, so the inner product is their cosine. Chroma writes its index files anew each
 #: time that ``sync_threshold`` records have gathered, and looks through those that have not been written
 #: on every write: 5 records took 36 ms behind 700 such records, 10 ms behind at most 200. Much lower

@@ -15,7 +15,11 @@ QUERIES = [(text, EMBEDDER.embed_query(text)) for text in ("text of m1", "fact")
 
 
 def put(index: ResidentIndex, *memories: Memory) -> None:
-    index.put_all(memories, map(encode, memories), EMBEDDER.embed([memory.text for memory in memories]))
+    index.put_all(
+        memories,
+        [encode(memory) for memory in memories],
+        EMBEDDER.embed([memory.text for memory in memories]),
+    )
 
 
 def filled(*memories: Memory) -> ResidentIndex:
