@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,12 +11,13 @@ import numpy as np
 from shared_core.buffer import evictions, starts_session
 from shared_core.embedding.base import Embedder, FloatArray
 from shared_core.errors import ExtractionError
-from shared_core.extraction.schema import Extraction, ExtractionRequest, Extractor
-from shared_core.ids import message_record_id, record_id
+from shared_core.extraction.schema import ExtractedFact, Extraction, ExtractionRequest, Extractor
+from shared_core.ids import fact_id, message_record_id, record_id
 from shared_core.index.resident import BUFFER_TITLE, ResidentIndex
 from shared_core.learning import Learner, Learnt, known_ids, texts_of, usable
 from shared_core.messages import quoted
 from shared_core.namespaces import Namespace
+from shared_core.reconciliation import Case, Decision, Reconciler
 from shared_core.records import AddResult, Memory, Message, Usage
 from shared_core.rendering import strip_own_context
 from shared_core.settings import Settings
@@ -28,6 +29,9 @@ from shared_core.tokens import counter_for
 RECENT_MESSAGES = 10
 #: Records that one message may lead to, at most, so that a chunk of messages stays one write.
 RECORDS_PER_MESSAGE = 4
+#: Known facts that a model is shown beside a new one (seed 000), and from which similarity on.
+NEAREST_FACTS, NEAR = 10, 0.3
+NO_DECISIONS: Mapping[int, Decision] = {}
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,7 @@ class Ingestion:
             records = self._records_of(messages, conversation_id, index, now, pending=False)
             if not records:  # another thread was quicker
                 return AddResult()
-            extraction = self.extractor.extract(_request(records, index, now))
+            extraction = usable(self.extractor.extract(_request(records, index, now)), len(records))
             return self._finish(records, extraction, index, now)
 
     def learn_pending(self, records: Sequence[Memory], *, now: datetime) -> AddResult:
@@ -96,16 +100,44 @@ class Ingestion:
         while records:
             with self.namespace.use() as index:
                 request = _request(records, index, now)
-            extraction = self.extractor.extract(request)
+            extraction = usable(self.extractor.extract(request), len(records))
+            extraction, decisions = self._reconciled(extraction)
             with self.namespace.use() as index:
                 # Some were erased, or learnt from by another thread, meanwhile: once more without them.
                 pending = index.pending
                 left = [record for record in records if record.id in pending]
                 if len(left) == len(records):
                     cleared = [record.model_copy(update={"pending": False}) for record in records]
-                    return self._finish(cleared, extraction, index, now)
+                    return self._finish(cleared, extraction, index, now, decisions)
             records = left
         return AddResult()
+
+    def _reconciled(self, extraction: Extraction) -> tuple[Extraction, Mapping[int, Decision]]:
+        """What a model decides of the new facts; they get the words that it gives them."""
+        if not isinstance(self.extractor, Reconciler) or not extraction.facts:
+            return extraction, {}
+        decisions, usage = self.extractor.reconcile(self._cases(extraction.facts))
+        facts = list(extraction.facts)
+        for place, decision in decisions.items():
+            if decision.text is not None:
+                facts[place] = facts[place].model_copy(update={"text": decision.text})
+        cost = extraction.usage + usage
+        return extraction.model_copy(update={"facts": tuple(facts), "usage": cost}), decisions
+
+    def _cases(self, facts: Sequence[ExtractedFact]) -> list[Case]:
+        """Each new fact with the current ones nearest to it; none, where it is known word for word."""
+        vectors = self.embedder.embed([fact.text for fact in facts])
+        cases = []
+        with self.namespace.use() as index:
+            rows = index.rows_of("fact")
+            rows = rows[index.columns["current"][rows]]
+            for fact, similarities in zip(facts, index.vectors.products(vectors)[:, rows], strict=True):
+                nearest = np.argsort(-similarities, kind="stable")[:NEAREST_FACTS]
+                near = [rows[place] for place in nearest if similarities[place] >= NEAR]
+                if any(index.id_at(int(row)) == fact_id(fact.text) for row in near):
+                    near = []
+                cases.append(Case(fact, tuple(index.memory_at(int(row)) for row in near)))
+        return cases
 
     def resume(self, *, now: datetime) -> tuple[tuple[str, ...], list[ExtractionError]]:
         """Learn from the messages that an interrupted process has left pending, conversation by conversation.
@@ -130,16 +162,22 @@ class Ingestion:
         return tuple(resumed), failures
 
     def _finish(
-        self, records: Sequence[Memory], extraction: Extraction, index: ResidentIndex, now: datetime
+        self,
+        records: Sequence[Memory],
+        extraction: Extraction,
+        index: ResidentIndex,
+        now: datetime,
+        decisions: Mapping[int, Decision] = NO_DECISIONS,
     ) -> AddResult:
         """Write messages together with what was learnt from them and what the buffer lets go."""
-        extraction = usable(extraction, len(records))
         summaries = self._summaries(records, index, now)
         vectors = _known_vectors([*(record.id for record in records), *known_ids(extraction, index)], index)
         texts = [*(record.text for record in records), *texts_of(extraction), *(s.text for s in summaries)]
         embedded = self._embed(text for text in texts if text not in vectors)
         vectors.update(embedded)
-        learnt = self._learn(records, extraction, index, vectors, now)
+        learnt = self._learn(records, extraction, index, vectors, now, decisions)
+        others = (memory.id for memory in learnt.memories if memory.text not in vectors)
+        vectors.update(_known_vectors(others, index))
         self._write_learnt(records, [*learnt.memories, *summaries], vectors)
         usage = extraction.usage + Usage(
             embedded_texts=len(embedded),
@@ -156,9 +194,10 @@ class Ingestion:
         index: ResidentIndex,
         vectors: dict[str, FloatArray],
         now: datetime,
+        decisions: Mapping[int, Decision],
     ) -> Learnt:
         threshold = self.settings.connection_threshold
-        return Learner(index, records, vectors, now).learn(
+        return Learner(index, records, vectors, now, decisions).learn(
             extraction,
             threshold=self.embedder.connection_threshold if threshold is None else threshold,
             limit=self.settings.connection_limit,

@@ -15,7 +15,10 @@ from shared_core.embedding.base import FloatArray
 from shared_core.extraction.schema import ExtractedBubble, ExtractedFact, ExtractedTriplet, Extraction
 from shared_core.ids import fact_id, record_id, triplet_id
 from shared_core.index.resident import ResidentIndex
+from shared_core.messages import passed_on
+from shared_core.reconciliation import Decision, decide
 from shared_core.records import Connection, Memory, Usage
+from shared_core.supersession import Draft
 
 Vectors = Mapping[str, FloatArray]
 Item = TypeVar("Item", ExtractedFact, ExtractedBubble, ExtractedTriplet)
@@ -106,36 +109,43 @@ class Learner:
         messages: The message records that the extraction speaks of, in the order of its request.
         vectors: The vector of every text that may be needed.
         now: When the records are written.
+        decisions: What a model has decided of facts, by their position; rules decide of the others.
     """
 
     def __init__(
-        self, index: ResidentIndex, messages: Sequence[Memory], vectors: Vectors, now: datetime
+        self,
+        index: ResidentIndex,
+        messages: Sequence[Memory],
+        vectors: Vectors,
+        now: datetime,
+        decisions: Mapping[int, Decision] | None = None,
     ) -> None:
-        self._index = index
         self._messages = messages
         self._vectors = vectors
         self._now = now
-        self._records: dict[str, Memory] = {}
-        self._known: set[str] = set()
+        self._index = index
+        self._decisions = decisions or {}
+        self._draft = Draft(index, now)
         self._repeated = 0
 
     def learn(self, extraction: Extraction, *, threshold: float, limit: int) -> Learnt:
         """The records of ``extraction``; a bubble makes ``limit`` connections, from ``threshold`` on."""
-        for fact in extraction.facts:
-            self._add_fact(fact)
+        for place, fact in enumerate(extraction.facts):
+            self._add_fact(fact, self._decisions.get(place))
         for triplet in extraction.triplets:
             self._add_triplet(triplet)
         for bubble in extraction.bubbles:
             self._add_bubble(bubble)
         self._connect(threshold=threshold, limit=limit)
-        updated = sum(memory_id in self._known for memory_id in self._records)
-        added = len(self._records) - updated
-        return Learnt(tuple(self._records.values()), added, updated, self._repeated)
+        records = tuple(self._draft.records.values())
+        updated = sum(memory.id in self._index for memory in records)
+        return Learnt(records, len(records) - updated, updated, self._repeated)
 
-    def _add_fact(self, fact: ExtractedFact) -> None:
+    def _add_fact(self, fact: ExtractedFact, decision: Decision | None) -> None:
         self._add_or_repeat(
             fact_id(fact.text),
             fact.sources,
+            decision or decide(fact, self._draft.held("fact")),
             kind="fact",
             text=fact.text,
             category=fact.category,
@@ -150,6 +160,7 @@ class Learner:
         self._add_or_repeat(
             _id_of(triplet),
             triplet.sources,
+            decide(triplet, self._draft.held("triplet")),
             kind="triplet",
             text=triplet_text(triplet),
             confidence=triplet.confidence,
@@ -161,44 +172,56 @@ class Learner:
     def _add_bubble(self, bubble: ExtractedBubble) -> None:
         source = self._messages[bubble.sources[0]]
         memory_id = record_id("bubble", source.id, bubble.text)
-        if memory_id in self._index or memory_id in self._records:
+        if self._draft.get(memory_id) is not None:
             self._repeated += 1
             return
-        self._records[memory_id] = self._record(
-            memory_id,
-            bubble.sources,
-            kind="bubble",
-            text=bubble.text,
-            importance=bubble.importance,
-            confidence=bubble.confidence,
-            occurred_at=bubble.occurred_at or source.created_at,
+        self._draft.put(
+            self._record(
+                memory_id,
+                bubble.sources,
+                kind="bubble",
+                text=bubble.text,
+                importance=bubble.importance,
+                confidence=bubble.confidence,
+                occurred_at=bubble.occurred_at or source.created_at,
+            )
         )
 
-    def _add_or_repeat(self, memory_id: str, sources: Sequence[int], **fields: object) -> None:
-        """A record of what is new; one more mention of what is known."""
+    def _add_or_repeat(
+        self, memory_id: str, sources: Sequence[int], decision: Decision, **fields: object
+    ) -> None:
+        """A record of what is new, in place of what it supersedes; one more mention of what is known."""
         memory_id = standing_id(self._index, memory_id, str(fields["text"]))
-        known = self._records.get(memory_id)
-        if known is None and memory_id in self._index:
-            known = self._index.stored(memory_id)
-        if known is None:
+        if decision.event == "NOOP":
+            known = self._draft.get(decision.targets[0])
+        else:
+            known = self._draft.get(memory_id)
+        if known is not None and known.is_current:
+            self._mention(known, sources)
+            memory_id = known.id
+        else:
+            if known is not None:
+                memory_id = known.id
+                self._draft.keep_as_version(known)
             made = self._record(memory_id, sources, **fields)
-            self._records[memory_id] = made.model_copy(update={"mention_count": len(made.sources)})
-            return
+            self._draft.put(made.model_copy(update={"mention_count": len(made.sources)}))
+        self._draft.supersede(decision.targets if decision.event != "NOOP" else (), by=memory_id)
+
+    def _mention(self, known: Memory, sources: Sequence[int]) -> None:
         self._repeated += 1
         fresh = [self._messages[i] for i in sources if self._messages[i].id not in known.sources]
-        if not fresh:
-            return
-        if memory_id not in self._records:
-            self._known.add(memory_id)
-        self._records[memory_id] = known.model_copy(
-            update={
-                "mention_count": known.mention_count + len(fresh),
-                "sources": (*known.sources, *(message.id for message in fresh)),
-                "source_ids": (*known.source_ids, *(message.message_id or "" for message in fresh)),
-                "updated_at": self._now,
-                "is_active": True,
-            }
-        )
+        if fresh:
+            self._draft.put(
+                known.model_copy(
+                    update={
+                        "mention_count": known.mention_count + len(fresh),
+                        "sources": (*known.sources, *(message.id for message in fresh)),
+                        "source_ids": (*known.source_ids, *(message.message_id or "" for message in fresh)),
+                        "updated_at": self._now,
+                        "is_active": True,
+                    }
+                )
+            )
 
     def _record(self, memory_id: str, sources: Sequence[int], **fields: object) -> Memory:
         messages = [self._messages[i] for i in sources]
@@ -214,20 +237,23 @@ class Learner:
                 "updated_at": self._now,
                 "source_ids": tuple(message.message_id for message in messages),
                 "sources": tuple(message.id for message in messages),
-                "metadata": first.metadata,
+                "metadata": passed_on(first.metadata),
                 **fields,
             }
         )
 
     def _connect(self, *, threshold: float, limit: int) -> None:
         """Connect each new bubble to older facts and bubbles of other messages."""
-        bubbles = [memory for memory in self._records.values() if memory.kind == "bubble"]
+        records = self._draft.records
+        bubbles = [memory for memory in records.values() if memory.kind == "bubble"]
         if not bubbles or limit == 0:
             return
         rows = self._index.rows_of("bubble", "fact")
         rows = rows[self._index.columns["current"][rows]]
         old_ids = [self._index.id_at(int(row)) for row in rows]
-        new = [memory for memory in self._records.values() if memory.kind in ("bubble", "fact")]
+        new = [
+            memory for memory in records.values() if memory.kind in ("bubble", "fact") and memory.is_current
+        ]
         table = np.stack([self._vectors[memory.text] for memory in new])
         other_ids = [*old_ids, *(memory.id for memory in new)]
         allowed = self._allowed(bubbles, new, old_ids)
@@ -242,14 +268,14 @@ class Learner:
                 connections = tuple(
                     Connection(memory_id=other_ids[place], score=round(score, 4)) for place, score in best
                 )
-                self._records[bubble.id] = bubble.model_copy(update={"connections": connections})
+                self._draft.put(bubble.model_copy(update={"connections": connections}))
 
     def _allowed(
         self, bubbles: Sequence[Memory], new: Sequence[Memory], old_ids: Sequence[str]
     ) -> NDArray[np.bool_]:
         """``bool [bubbles, old + new]``: of the new, only earlier ones of other messages."""
         allowed = np.ones((len(bubbles), len(old_ids) + len(new)), dtype=np.bool_)
-        rewritten = [column for column, memory_id in enumerate(old_ids) if memory_id in self._records]
+        rewritten = [column for column, memory_id in enumerate(old_ids) if memory_id in self._draft.records]
         allowed[:, rewritten] = False
         first_new = len(old_ids)
         place = {memory.id: first_new + position for position, memory in enumerate(new)}

@@ -242,3 +242,11 @@ def storable(text: str, label: str) -> str:
             "decode it again with errors='replace'"
         ) from error
     return text
+
+
+def passed_on(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a message's metadata belongs to what is learnt from it as well.
+
+    All but what the message itself is made of: its parts, and keys that begin with ``_``.
+    """
+    return {key: value for key, value in metadata.items() if key != "parts" and not key.startswith("_")}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +12,8 @@ import numpy as np
 
 from shared_core.embedding.base import FloatArray
 from shared_core.embedding.batching import batches, checked_vectors, embed_unique
-from shared_core.errors import EmbeddingError, MissingExtraError
+from shared_core.errors import EmbeddingError
+from shared_core.openai_client import openai_client, without_key
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -32,9 +32,6 @@ DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "t
 
 #: The models that can shorten their vectors on request.
 _SHORTENABLE = ("text-embedding-3-small", "text-embedding-3-large")
-
-#: For servers that ask for no key, since the client insists on one.
-_PLACEHOLDER_KEY = "no-key-needed"
 
 
 @dataclass(frozen=True)
@@ -106,7 +103,9 @@ class OpenAIEmbedder:
         self._dimension = _dimension_of(model, dimension)
         self._batch_size = _within("batch_size", batch_size, MAX_TEXTS_PER_REQUEST)
         self._max_tokens = _within("max_tokens", max_tokens, MAX_TOKENS_PER_REQUEST)
-        self._client = client or _client(base_url, api_key, timeout_seconds, max_retries)
+        self._client = client or openai_client(
+            base_url, api_key, timeout_seconds=timeout_seconds, max_retries=max_retries
+        )
         self._usage = EmbeddingUsage()
         self._counting = threading.Lock()
 
@@ -193,15 +192,12 @@ class OpenAIEmbedder:
 
     def _failure(self, error: Exception, count: int) -> EmbeddingError:
         """The error to raise; it does not chain a cause that shows the key, as some servers' answers do."""
-        reason, key = str(error), self._client.api_key
-        shows_key = bool(key) and key in reason
-        if shows_key:
-            reason = reason.replace(key, "[api key]")
+        reason, cause = without_key(error, self._client.api_key)
         failure = EmbeddingError(
             f"{self._model} at {self._client.base_url} did not embed {count} texts: "
             f"{type(error).__name__}: {reason:.500}"
         )
-        failure.__cause__ = None if shows_key else error
+        failure.__cause__ = cause
         return failure
 
     def _count(self, response: CreateEmbeddingResponse, texts: int) -> None:
@@ -233,24 +229,3 @@ def _dimension_of(model: str, dimension: int | None) -> int:
     if model in DIMENSIONS and model not in _SHORTENABLE and dimension != full:
         raise ValueError(f"{model!r} has vectors of dimension {full} only, not {dimension!r}")
     return dimension
-
-
-def _client(base_url: str | None, api_key: str | None, timeout_seconds: float, max_retries: int) -> OpenAI:
-    """A client of the ``openai`` package."""
-    if not timeout_seconds > 0:
-        raise ValueError(f"timeout_seconds must be above 0, not {timeout_seconds!r}")
-    if max_retries < 0:
-        raise ValueError(f"max_retries must be 0 or more, not {max_retries!r}")
-    try:
-        from openai import OpenAI
-    except ImportError as error:
-        raise MissingExtraError.of("openai", "openai") from error
-    key = api_key or os.environ.get("OPENAI_API_KEY")
-    if not key and not (base_url or os.environ.get("OPENAI_BASE_URL")):
-        raise ValueError("OpenAI needs a key: pass api_key, set OPENAI_API_KEY, or name another base_url")
-    return OpenAI(
-        base_url=base_url,
-        api_key=key or _PLACEHOLDER_KEY,
-        timeout=timeout_seconds,
-        max_retries=max_retries,
-    )
