@@ -73,12 +73,14 @@ class ContextBlock(Record):
         tokens: Tokens of ``text``.
         source_ids: The ``message_id`` of each message whose content stands in ``text``: a message unless more
             than half of it was cut off, and for what was learnt from messages the first of its sources.
+        memory_ids: The memories that stand in ``text``, whole or cut off.
     """
 
     title: str
     text: str
     tokens: int
     source_ids: tuple[str, ...] = ()
+    memory_ids: tuple[str, ...] = ()
 
 
 class Context(Record):
@@ -174,5 +176,9 @@ def _block(block: BlockName, chosen: Sequence[Item], text: str, counter: TokenCo
     items = _in_order(block, [item for item in chosen if item.block == block])
     source_ids = dict.fromkeys(source_id for item in items for source_id in item.source_ids)
     return ContextBlock(
-        title=TITLES[block], text=text, tokens=counter.count(text), source_ids=tuple(source_ids)
+        title=TITLES[block],
+        text=text,
+        tokens=counter.count(text),
+        source_ids=tuple(source_ids),
+        memory_ids=tuple(item.memory.id for item in items),
     )

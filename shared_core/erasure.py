@@ -42,6 +42,7 @@ def delete_memories(namespace: Namespace, memory_ids: Iterable[str], *, now: dat
     """Remove memories that are not messages, with their earlier versions; returns how many records went."""
     with namespace.use() as index:
         gone = list(dict.fromkeys(gone for one in memory_ids for gone in (*earlier_ids(index, one), one)))
+        gone = [*blocks_made_of(index, gone), *gone]
         return _apply(namespace, index, unlinked(index, (), gone, now=now), gone, embed)
 
 
@@ -73,7 +74,8 @@ def rewritten_and_gone(
 ) -> tuple[list[Memory], list[str]]:
     """What erasing these messages changes.
 
-    A memory with other sources loses these ones; a summary of other messages is written anew from them.
+    A memory with other sources loses these ones; a summary of other messages is written anew from them; a
+    core block that ``maintain`` wrote goes, and is written anew by the next ``maintain``.
 
     Args:
         index: The namespace; only read.
@@ -90,12 +92,25 @@ def rewritten_and_gone(
     for memory_id in sorted(learnt_ids):
         memory = index.stored(memory_id)
         kept = [place for place, source in enumerate(memory.sources) if source not in erased]
-        if kept:
+        if not memory.is_generated and (kept or memory.kind == "block"):  # what was set by hand stays
             rewritten.append(_without_sources(memory, kept, index, now=now, summary_words=summary_words))
         else:
             gone.append(memory_id)
-    gone.extend(sorted(erased))
+    gone = list(dict.fromkeys([*blocks_made_of(index, gone), *gone, *sorted(erased)]))
+    deleted = frozenset(gone)
+    rewritten = [memory for memory in rewritten if memory.id not in deleted]
     return unlinked(index, rewritten, gone, now=now), gone
+
+
+def blocks_made_of(index: ResidentIndex, gone: Collection[str]) -> list[str]:
+    """The ids of the core blocks that ``maintain`` wrote and that go with these memories, versions first."""
+    deleted = frozenset(gone)
+    found: list[str] = []
+    for row in index.rows_of("block"):
+        block = index.stored(index.id_at(int(row)))
+        if block.is_generated and (block.id in deleted or not deleted.isdisjoint(block.made_of)):
+            found += [*earlier_ids(index, block.id), block.id]
+    return [memory_id for memory_id in dict.fromkeys(found) if memory_id not in deleted]
 
 
 def unlinked(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Set
+from datetime import datetime
 
+from shared_core.blocks import core_blocks
 from shared_core.context import ContextSources
 from shared_core.index.resident import ResidentIndex
 from shared_core.records import Memory
 from shared_core.repetition import says_most_of
+from shared_core.working_memory import working_rows
 
 
 def gather(
@@ -15,6 +18,8 @@ def gather(
     found: Iterable[Memory],
     *,
     conversation_id: str | None,
+    now: datetime,
+    working_capacity: int,
     shown: Set[str] = frozenset(),
 ) -> ContextSources:
     """The memories that a context chooses from.
@@ -23,6 +28,8 @@ def gather(
         index: The namespace; only read.
         found: What a search found, best first.
         conversation_id: The conversation whose buffer and summaries belong in; None for none.
+        now: What is in working memory counts from.
+        working_capacity: Memories of working memory, at most; what the application holds stays beyond it.
         shown: The ``message_id`` of each message of that conversation that the prompt holds anyway.
     """
 
@@ -46,19 +53,18 @@ def gather(
         buffered = (index.memory_at(row) for row in index.buffered(conversation_id))
         recent = [message for message in buffered if not is_shown(message)]
         summaries = [index.memory_at(row) for row in index.summaries_of(conversation_id)]
+    core = core_blocks(index)
+    said = {part for block in core if block.is_generated for part in block.made_of}  # not twice
+    rows = working_rows(index, now=now, capacity=working_capacity)
+    working = [index.memory_at(row) for row in rows if index.id_at(row) not in said]
     return ContextSources(
-        core=tuple(index.memory_at(row) for row in _current_blocks(index)),
+        core=tuple(core),
+        working=tuple(memory for memory in working if not is_shown(memory)),
         summaries=tuple(summaries),
         facts=tuple(facts),
         episodes=tuple(episodes),
         recent=tuple(recent),
     )
-
-
-def _current_blocks(index: ResidentIndex) -> list[int]:
-    """The rows of core memory, versions replaced and blocks archived left out."""
-    columns = index.columns
-    return [int(row) for row in index.rows_of("block") if columns["current"][row] and columns["active"][row]]
 
 
 def _episodes_of(index: ResidentIndex, memory: Memory) -> list[Memory]:

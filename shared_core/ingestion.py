@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 import numpy as np
 
+from shared_core.background import Background
 from shared_core.buffer import evictions, starts_session
 from shared_core.embedding.base import Embedder, FloatArray
 from shared_core.errors import ExtractionError
@@ -20,6 +22,7 @@ from shared_core.namespaces import Namespace
 from shared_core.reconciliation import Case, Decision, Reconciler
 from shared_core.records import AddResult, Memory, Message, Usage
 from shared_core.rendering import strip_own_context
+from shared_core.session_summary import session_summaries, session_summary_id
 from shared_core.settings import Settings
 from shared_core.stores.base import Change
 from shared_core.summaries import summarise
@@ -47,8 +50,21 @@ class Ingestion:
     extractor: Extractor
     settings: Settings
 
-    def add(self, messages: Sequence[Message], *, conversation_id: str, now: datetime) -> AddResult:
+    def add(
+        self,
+        messages: Sequence[Message],
+        *,
+        conversation_id: str,
+        now: datetime,
+        background: Background | None = None,
+    ) -> AddResult:
         """Add messages of one conversation.
+
+        Args:
+            messages: The messages.
+            conversation_id: Theirs.
+            now: When they are added.
+            background: Learns from them later, once they are stored; None to learn before returning.
 
         Raises:
             ValueError: If an id is known with another text; nothing is written then.
@@ -60,7 +76,10 @@ class Ingestion:
         learnt: list[Memory] = []
         size = max(1, self.namespace.batch_limit // RECORDS_PER_MESSAGE)
         chunks = [fresh[start : start + size] for start in range(0, len(fresh), size)]
-        if self.extractor.is_slow:
+        results: Iterable[AddResult]
+        if background is not None:
+            results = self._learn_later(chunks, conversation_id, now, background)
+        elif self.extractor.is_slow:
             results = self._learn_slowly(chunks, conversation_id, now)
         else:
             results = (self._learn_at_once(chunk, conversation_id, now) for chunk in chunks)
@@ -69,10 +88,28 @@ class Ingestion:
             learnt.extend(result.memories)
         return AddResult.of(learnt, usage)
 
+    def _learn_later(
+        self,
+        chunks: Sequence[Sequence[Message]],
+        conversation_id: str,
+        now: datetime,
+        background: Background,
+    ) -> list[AddResult]:
+        for records in self._stored(chunks, conversation_id, now):
+            background.submit(partial(self.learn_pending, records, now=now))
+        return []
+
     def _learn_slowly(
         self, chunks: Sequence[Sequence[Message]], conversation_id: str, now: datetime
     ) -> Iterator[AddResult]:
-        """Store every message first, marked as pending; then learn from them chunk by chunk."""
+        """Store every message first; then learn from them chunk by chunk."""
+        stored = self._stored(chunks, conversation_id, now)
+        return (self.learn_pending(records, now=now) for records in stored)
+
+    def _stored(
+        self, chunks: Sequence[Sequence[Message]], conversation_id: str, now: datetime
+    ) -> list[list[Memory]]:
+        """Store messages, marked as pending."""
         stored: list[list[Memory]] = []
         for chunk in chunks:
             with self.namespace.use() as index:
@@ -80,7 +117,7 @@ class Ingestion:
                 records = self._records_of(messages, conversation_id, index, now, pending=True)
                 self._write(records, self._embed(record.text for record in records))
             stored.append(records)
-        return (self.learn_pending(records, now=now) for records in stored)
+        return stored
 
     def _learn_at_once(self, messages: Sequence[Message], conversation_id: str, now: datetime) -> AddResult:
         with self.namespace.use() as index:
@@ -228,7 +265,7 @@ class Ingestion:
         return records
 
     def _summaries(self, records: Sequence[Memory], index: ResidentIndex, now: datetime) -> list[Memory]:
-        """One summary for each group of messages that leaves the buffer."""
+        """One summary for each group of messages that leaves the buffer, and those of sessions that grew."""
         held = index.buffered(records[0].conversation_id or "")
         buffer = [index.memory_at(row) for row in held]
         buffer.extend(record for record in records if record.id not in index)
@@ -243,7 +280,15 @@ class Ingestion:
             evicted = buffer[start : start + size]
             summaries.append(_summary_of(evicted, self.settings.summary_words, now))
             start += size
-        return summaries
+        rolling = session_summaries(
+            records,
+            index,
+            every=self.settings.summary_every_messages,
+            max_words=self.settings.summary_words,
+            at_once=bool(summaries),
+            now=now,
+        )
+        return [*summaries, *rolling]
 
     def _token_counts(self, messages: Sequence[Memory]) -> list[int]:
         if self.settings.buffer_tokens is None:
@@ -322,6 +367,9 @@ def _request(records: Sequence[Memory], index: ResidentIndex, now: datetime) -> 
             break
         if len(recent) < RECENT_MESSAGES:
             recent.append(index.memory_at(row))
+        elif not summary:
+            rolling = index.get(session_summary_id(conversation_id, records[0].session_id or ""))
+            summary = rolling.text if rolling else ""
     return ExtractionRequest(
         messages=tuple(_message_of(record) for record in records),
         recent=tuple(_message_of(record) for record in reversed(recent)),

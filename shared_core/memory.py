@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import builtins
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from typing_extensions import Self, Unpack
 
+from shared_core.access import AccessNotes, recalled
 from shared_core.arguments import (
     at_least,
     conversation_of,
@@ -23,7 +25,8 @@ from shared_core.arguments import (
     statement_of,
     words_or_none,
 )
-from shared_core.context import Context, ContextSources, Rendering, build_context
+from shared_core.blocks import Blocks
+from shared_core.context import TITLES, Context, ContextSources, Rendering, build_context
 from shared_core.embedding.base import Embedder
 from shared_core.erasure import delete_memories, erase_messages
 from shared_core.errors import StoreError
@@ -38,18 +41,21 @@ from shared_core.messages import MessageLike, json_object, parse_messages, quote
 from shared_core.namespaces import Namespace, NamespacePool, acquire_pool, release_pool, retain_pool
 from shared_core.question import read_question
 from shared_core.records import KINDS, AddResult, Category, Memory
+from shared_core.redaction import Redactor, checked_redactor, redact_messages, redact_text, redact_values
 from shared_core.reranking import RERANKED, Reranker, rerank
-from shared_core.retrieval import Query, SearchResult, search
+from shared_core.retrieval import Query, SearchHit, SearchResult, search
 from shared_core.scoring import policy_of
 from shared_core.settings import Settings
 from shared_core.statements import fact_of, relation_of, state
 from shared_core.times import utc_now
 from shared_core.tokens import counter_for
 from shared_core.versions import history, revise
+from shared_core.working_memory import hold, release, working_rows
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
 
+    from shared_core.graph.view import MemoryGraph
     from shared_core.items.store import ItemStore
 
 logger = logging.getLogger(__name__)
@@ -58,6 +64,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 DEFAULT_CONVERSATION = "default"
+#: The blocks of a context whose memories a question has called up: those count as read.
+RECALLED = frozenset({TITLES["facts"], TITLES["episodes"]})
 #: Retrieved memories that a context chooses from, at most.
 CONTEXT_CANDIDATES = 100
 
@@ -94,6 +102,9 @@ class ContextMemory:
         reranker: Rates the best hits of each search anew: takes the question and their texts, gives a number
             for each, higher for better. None keeps the order of the scores.
         settings: Everything else.
+        redact: Gives each text as it may be stored, before anything else sees it: contents, speakers and
+            metadata of messages, statements, new texts. ``redact_secrets`` takes out keys, card and phone
+            numbers, and e-mail addresses. Ids stay as they are, and so does what is imported or asked.
 
     Raises:
         ValueError: If the namespace is empty, over-long or not valid Unicode.
@@ -111,6 +122,7 @@ class ContextMemory:
         extractor: Extractor | None = None,
         reranker: Reranker | None = None,
         settings: Settings | None = None,
+        redact: Redactor | None = None,
     ) -> None:
         if settings is not None and not isinstance(settings, Settings):
             raise ValueError(f"settings {quoted(settings)} is not a Settings: pass Settings(…)")
@@ -126,8 +138,10 @@ class ContextMemory:
         self.namespace = namespace
         self._policy = policy_of(self.settings.scoring)
         self._reranker = reranker
+        self._redact = checked_redactor(redact)
         self._embedder = _embedder_of(embedder)
         self._extractor = extractor or _rules()
+        self._accesses = AccessNotes(self.settings.access_limit)
         self._pool: NamespacePool | None = acquire_pool(
             path_or_client,
             resident_limit=self.settings.resident_limit,
@@ -180,6 +194,7 @@ class ContextMemory:
         conversation_id: str | int | None = None,
         *,
         metadata: Mapping[str, Any] | None = None,
+        wait: bool | None = None,
         now: datetime | None = None,
     ) -> AddResult:
         """Remember messages of one conversation, and learn from them.
@@ -191,6 +206,9 @@ class ContextMemory:
                 repeated.
             conversation_id: Any string or number; ``"default"`` if left out.
             metadata: JSON values to attach to each message and to what is learnt from it.
+            wait: Whether to return only when everything is learnt. Without it, ``add`` returns once the
+                messages are durable, and a worker learns from them in order; ``flush`` waits for it and
+                raises what failed. The setting ``background`` says what is meant if left out.
             now: The present, which is also the time of messages without a timestamp.
 
         Raises:
@@ -199,9 +217,12 @@ class ContextMemory:
             ExtractionError: If the extractor failed; the messages are stored, and learnt from later.
         """
         moment = moment_of(now)
-        parsed = parse_messages(messages, now=moment, metadata=metadata)
+        parsed = redact_messages(self._redact, parse_messages(messages, now=moment, metadata=metadata))
         conversation = conversation_of(conversation_id) or DEFAULT_CONVERSATION
-        return self._ingestion().add(parsed, conversation_id=conversation, now=moment)
+        self._write_accesses(self._opened())
+        in_background = self.settings.background if wait is None else not wait
+        worker = self._open_pool().background(self.namespace) if in_background else None
+        return self._ingestion().add(parsed, conversation_id=conversation, now=moment, background=worker)
 
     def update(self, memory_id: str | int, text: str) -> Memory:
         """Give a memory another text; ``history`` keeps the present one.
@@ -211,7 +232,8 @@ class ContextMemory:
         """
         if not isinstance(text, str) or not text.strip():
             raise ValueError(f"text {quoted(text)} is empty; to remove a memory, delete it")
-        vector = self._embedder.embed([storable(text, "text")])[0]
+        text = redact_text(self._redact, storable(text, "text"), "text")
+        vector = self._embedder.embed([text])[0]
         return revise(self._opened(), identifier_of("memory_id", memory_id), text, vector, now=utc_now())
 
     def remember(
@@ -238,11 +260,11 @@ class ContextMemory:
             ValueError: If the text is blank, the category unknown, or the importance outside 0 to 1.
         """
         fact = fact_of(
-            statement_of("text", text),
+            redact_text(self._redact, statement_of("text", text), "text"),
             category=category,
             importance=importance,
             conversation_id=conversation_of(conversation_id),
-            metadata=json_object(metadata or {}, "metadata"),
+            metadata=redact_values(self._redact, json_object(metadata or {}, "metadata"), "metadata"),
             now=moment_of(now),
         )
         return state(self._opened(), fact, embedder=self._embedder)
@@ -271,11 +293,11 @@ class ContextMemory:
             ValueError: If one of the three is blank, or the confidence outside 0 to 1.
         """
         relation = relation_of(
-            statement_of("subject", subject),
-            statement_of("predicate", predicate),
-            statement_of("object", object),
+            redact_text(self._redact, statement_of("subject", subject), "subject"),
+            redact_text(self._redact, statement_of("predicate", predicate), "predicate"),
+            redact_text(self._redact, statement_of("object", object), "object"),
             confidence=confidence,
-            metadata=json_object(metadata or {}, "metadata"),
+            metadata=redact_values(self._redact, json_object(metadata or {}, "metadata"), "metadata"),
             now=moment_of(now),
         )
         return state(self._opened(), relation, embedder=self._embedder)
@@ -347,10 +369,51 @@ class ContextMemory:
             embed=self._embedder.embed,
         )
 
-    def maintain(self, now: datetime | None = None) -> MaintenanceReport:
-        """Tend the memory: finish pending work, delete what expired, archive old bubbles, keep the capacity.
+    def focus(self, memory_id: str | int, *, minutes: float = 60.0, now: datetime | None = None) -> Memory:
+        """Hold a memory in working memory, which every context shows, for some time.
 
-        Running it again changes nothing.
+        Args:
+            memory_id: Its id, or that of the one message that was added with it.
+            minutes: How long; it leaves by itself.
+            now: When that time begins; the present if left out.
+
+        Raises:
+            ValueError: If there is no such memory, if it is a core block, or the minutes are not above 0.
+        """
+        namespace = self._opened()
+        with namespace.use() as index:
+            wanted = _resolved(index, memory_id)
+            return hold(namespace, wanted, minutes=minutes, now=moment_of(now))
+
+    def release(self, memory_id: str | int, *, now: datetime | None = None) -> bool:
+        """Let a memory go from working memory until it is said or read again; whether it was there."""
+        namespace = self._opened()
+        with namespace.use() as index:
+            return release(namespace, _resolved(index, memory_id), now=moment_of(now))
+
+    @property
+    def blocks(self) -> Blocks:
+        """Core memory: short named texts that stand in every context."""
+        return Blocks(self._opened, self._embedder)
+
+    def working_memory(self, *, now: datetime | None = None) -> Sequence[Memory]:
+        """What every context shows because it is in use: what is held first, then what is worth most."""
+        moment = moment_of(now)
+        with self._opened().use() as index:
+            rows = working_rows(index, now=moment, capacity=self.settings.working_capacity)
+            return [index.memory_at(row) for row in rows]
+
+    def _write_accesses(self, namespace: Namespace) -> None:
+        """Write what was read, once it is so much that a write of its own is worth while."""
+        if self._accesses.waiting(namespace) >= self.settings.access_batch:
+            self._accesses.flush(namespace)
+
+    def maintain(self, now: datetime | None = None) -> MaintenanceReport:
+        """Tend the memory: finish pending work, and do what a mind does asleep.
+
+        In this order: delete what expired, archive old bubbles, let memories rise to the tier that they have
+        earned, choose working memory, keep the capacity, prune, write the core blocks. Running it again
+        changes nothing.
 
         Args:
             now: The present, in case another one is wanted.
@@ -359,21 +422,27 @@ class ContextMemory:
         resumed, failures = self._ingestion().resume(now=moment)
         for failure in failures:
             logger.warning("namespace %r: messages stay pending: %s", self.namespace, failure)
+        accessed = self._accesses.flush(self._opened())
         report = maintain(
             self._opened(),
             now=moment,
-            archive_after_days=self.settings.archive_after_days,
-            capacity=self.settings.capacity,
+            settings=self.settings,
             embed=self._embedder.embed,
         )
-        return report.model_copy(update={"resumed": resumed})
+        return report.model_copy(update={"resumed": resumed, "accessed": accessed})
 
     def flush(self) -> None:
-        """Finish what is pending: learn from messages that an interrupted process has left.
+        """Finish what is pending: what was read, what a worker has left, what an interrupted process has.
 
         Raises:
-            ExtractionError: If the extractor failed again; what it failed at stays pending.
+            ExtractionError: If the extractor failed, now or in the background since the last ``flush``; what
+                it failed at stays pending, and the next ``flush`` tries it again.
+            StoreError: If something could not be written, now or in the background.
         """
+        failed = self._open_pool().drain(self.namespace)
+        if failed:
+            raise failed[0]
+        self._accesses.flush(self._opened())
         _, failures = self._ingestion().resume(now=utc_now())
         if failures:
             raise failures[0]
@@ -407,6 +476,11 @@ class ContextMemory:
         chosen = Filters.of(
             filters, conversation_id=conversation_of(conversation_id), default_kinds=SEARCHED_KINDS
         )
+        hits = self._found(asked, chosen, most, moment)
+        self._note_recalled((hit.memory_id for hit in hits), moment)
+        return SearchResult.model_construct(query=query, results=hits)
+
+    def _found(self, asked: str, chosen: Filters, most: int, moment: datetime) -> builtins.list[SearchHit]:
         namespace = self._opened()
         with namespace.use() as read:
             question = read_question(asked, names=read.names, now=moment)
@@ -418,7 +492,7 @@ class ContextMemory:
             hits = search(index, Query(question, vector, chosen, looked_at, moment), self._policy)
         if self._reranker is not None:
             hits = rerank(asked, hits, self._reranker, limit=most)
-        return SearchResult.model_construct(query=query, results=hits)
+        return hits
 
     def context(
         self,
@@ -450,19 +524,42 @@ class ContextMemory:
         conversation, moment = conversation_of(conversation_id), moment_of(now)
         ids = identifiers_of("shown", shown)
         sources = self._context_sources(query, conversation, ids, moment)
-        return build_context(sources, token_budget=budget, counter=counter, rendering=rendering)
+        context = build_context(sources, token_budget=budget, counter=counter, rendering=rendering)
+        recalled_blocks = (block for block in context.blocks if block.title in RECALLED)
+        self._note_recalled((one for block in recalled_blocks for one in block.memory_ids), moment)
+        return context
+
+    def _note_recalled(self, memory_ids: Iterable[str], now: datetime) -> None:
+        """Note what a question has called up; ``flush``, ``maintain`` or a later write stores it."""
+        namespace = self._opened()
+        with namespace.use(catch_up=False) as index:
+            self._accesses.note(namespace, recalled(index, memory_ids), now)
 
     def _context_sources(
         self, query: str | None, conversation_id: str | None, shown: frozenset[str], now: datetime
     ) -> ContextSources:
-        found = self.search(query, limit=CONTEXT_CANDIDATES, now=now).results if query is not None else []
+        found: Sequence[SearchHit] = ()
+        if query is not None:
+            searched = Filters(kinds=SEARCHED_KINDS)
+            found = self._found(question_of(query), searched, CONTEXT_CANDIDATES, now)
         with self._opened().use(catch_up=query is None) as index:
-            return gather(index, (hit.record for hit in found), conversation_id=conversation_id, shown=shown)
+            return gather(
+                index,
+                (hit.record for hit in found),
+                conversation_id=conversation_id,
+                now=now,
+                working_capacity=self.settings.working_capacity,
+                shown=shown,
+            )
 
     def get(self, memory_id: str | int) -> Memory | None:
         """The memory of that id, or the message that was added with it; None if there is none."""
-        with self._opened().use() as index:
-            return index.get(_resolved(index, memory_id))
+        namespace = self._opened()
+        with namespace.use() as index:
+            memory = index.get(_resolved(index, memory_id))
+        if memory is not None:
+            self._accesses.note(namespace, (memory.id,), utc_now())
+        return memory
 
     def list(
         self,
@@ -515,6 +612,28 @@ class ContextMemory:
         with self._opened().use() as index:
             return history(index, _resolved(index, memory_id))
 
+    def graph(
+        self,
+        conversation_id: str | int | None = None,
+        *,
+        include_superseded: bool = False,
+        now: datetime | None = None,
+    ) -> MemoryGraph:
+        """What the facts and triplets say, as things and their relations: a snapshot to walk in.
+
+        Args:
+            conversation_id: Only what was said there.
+            include_superseded: Also what is no longer so.
+            now: What expiry counts from; the present if left out.
+        """
+        from shared_core.graph.building import build_graph
+
+        conversation, moment = conversation_of(conversation_id), moment_of(now)
+        with self._opened().use() as index:
+            return build_graph(
+                index, conversation_id=conversation, include_superseded=include_superseded, now=moment
+            )
+
     # -- life --------------------------------------------------------------------------------------------
 
     def for_namespace(self, namespace: str) -> ContextMemory:
@@ -522,6 +641,7 @@ class ContextMemory:
         sibling = object.__new__(ContextMemory)
         sibling.__dict__.update(self.__dict__)
         sibling.namespace = namespace
+        sibling._accesses = self._accesses.shared()
         sibling._pool = retain_pool(self._open_pool())
         try:
             sibling._opened()
@@ -535,10 +655,27 @@ class ContextMemory:
         return self._open_pool().store.namespaces()
 
     def close(self) -> None:
-        """Let go of the store; what has been written stays. Harmless when repeated."""
+        """Let go of the store; what has been written stays. Harmless when repeated.
+
+        The last of a memory and its siblings writes what they have read.
+        """
         pool, self._pool = self._pool, None
-        if pool is not None:
+        if pool is None:
+            return
+        for failure in pool.drain(self.namespace):
+            logger.warning("namespace %r: messages stay pending: %s", self.namespace, failure)
+        try:
+            if self._accesses.leave():
+                self._accesses.flush_all()
+        except StoreError as error:
+            logger.warning("namespace %r: what was read last is not counted: %s", self.namespace, error)
+        finally:
             release_pool(pool)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed."""
+        return self._pool is None
 
     def __enter__(self) -> Self:
         return self
@@ -571,6 +708,9 @@ class ContextMemory:
     aupdate = _threaded(update)
     adelete = _threaded(delete)
     aerase = _threaded(erase)
+    afocus = _threaded(focus)
+    arelease = _threaded(release)
+    aworking_memory = _threaded(working_memory)
     amaintain = _threaded(maintain)
     aflush = _threaded(flush)
     asearch = _threaded(search)
@@ -581,6 +721,7 @@ class ContextMemory:
     aget = _threaded(get)
     alist = _threaded(list)  # noqa: A003 - the method of this class
     ahistory = _threaded(history)
+    agraph = _threaded(graph)
     aclose = _threaded(close)
 
 

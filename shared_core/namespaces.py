@@ -10,9 +10,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, cast
+from weakref import WeakValueDictionary
 
 from typing_extensions import Self
 
+from shared_core.background import Background
 from shared_core.errors import EmbedderMismatchError
 from shared_core.index.resident import ResidentIndex
 from shared_core.records import Memory
@@ -117,6 +119,14 @@ class OpenCollection(ABC, Generic[IndexT]):
         with self._lock:
             self._index = None
 
+    def drop_if_unused(self) -> None:
+        """Forget the index unless somebody is at work with it: whoever makes room waits for nobody."""
+        if self._lock.acquire(blocking=False):
+            try:
+                self._index = None
+            finally:
+                self._lock.release()
+
     @abstractmethod
     def _new_index(self, dimension: int) -> IndexT:
         """An empty index for vectors of that length."""
@@ -163,10 +173,13 @@ OpenT = TypeVar("OpenT", bound="OpenCollection[Any]")
 class NamespacePool:
     """The namespaces of one store that are open, the least recently used closed first.
 
+    What is beyond the limit is dropped entirely, so that any number of namespaces may be used in turn. One
+    that somebody still holds stays the same object, and with it its lock, until they let go.
+
     Args:
         store: Closed when the last user of the pool lets go of it.
-        resident_limit: How many indexes stay in memory.
-        idle_seconds: After how long without use an index may be dropped.
+        resident_limit: How many namespaces stay in memory.
+        idle_seconds: After how long without use one may be dropped.
     """
 
     def __init__(self, store: Store, *, resident_limit: int, idle_seconds: float) -> None:
@@ -175,6 +188,8 @@ class NamespacePool:
         self._resident_limit = resident_limit
         self._idle_seconds = idle_seconds
         self._open: OrderedDict[tuple[Purpose, str], OpenCollection[Any]] = OrderedDict()
+        self._held: WeakValueDictionary[tuple[Purpose, str], OpenCollection[Any]] = WeakValueDictionary()
+        self._background: dict[str, Background] = {}
         self._lock = threading.Lock()
 
     def open(self, name: str, embedder: Embedder) -> Namespace:
@@ -185,37 +200,57 @@ class NamespacePool:
         """One collection of the namespace of that name, by what it holds."""
         key = (wanted.purpose, name)
         with self._lock:
-            namespace = self._open.get(key) if isinstance(name, str) else None
+            namespace = self._held.get(key) if isinstance(name, str) else None
             if namespace is None:
                 collection = self.store.open(
                     name, embedder_name=embedder.name, dimension=embedder.dimension, purpose=wanted.purpose
                 )
-                namespace = self._open[key] = wanted(collection, embedder_name=embedder.name)
+                namespace = self._held[key] = wanted(collection, embedder_name=embedder.name)
             elif (namespace.embedder_name, namespace.dimension) != (embedder.name, embedder.dimension):
                 raise EmbedderMismatchError(
                     f"namespace {name!r} is open with embedder {namespace.embedder_name!r} of "
                     f"{namespace.dimension} dimensions, not {embedder.name!r} of {embedder.dimension}: "
                     "give both memories the same"
                 )
+            self._open[key] = namespace
             self._open.move_to_end(key)
-            idle = self._idle(keep=namespace)
-        for other in idle:
-            other.drop_index()
+            dropped = self._dropped()
+        for other in dropped:
+            other.drop_if_unused()
         return cast(OpenT, namespace)
 
-    def _idle(self, *, keep: OpenCollection[Any]) -> list[OpenCollection[Any]]:
+    def _dropped(self) -> list[OpenCollection[Any]]:
+        """Take out what is beyond the limit or idle, oldest first; the one opened last stays."""
         latest = time.monotonic() - self._idle_seconds
-        surplus = len(self._open) - self._resident_limit
-        return [
-            namespace
-            for place, namespace in enumerate(self._open.values())
-            if namespace is not keep and (place < surplus or namespace.used_at < latest)
-        ]
+        dropped = []
+        while len(self._open) > 1:
+            oldest = next(iter(self._open.values()))
+            if len(self._open) <= self._resident_limit and oldest.used_at >= latest:
+                break
+            dropped.append(self._open.popitem(last=False)[1])
+        return dropped
+
+    def background(self, name: str) -> Background:
+        """The worker of the namespace of that name, made when it is first wanted."""
+        with self._lock:
+            worker = self._background.get(name)
+            if worker is None:
+                worker = self._background[name] = Background("contextmemory-learn")
+            return worker
+
+    def drain(self, name: str) -> list[Exception]:
+        """Wait for the worker of a namespace; returns what failed since the last time."""
+        with self._lock:
+            worker = self._background.get(name)
+        return [] if worker is None else worker.drain()
 
     def close(self) -> None:
-        """Forget every index and close the store."""
+        """Finish what workers have left, forget every index and close the store."""
+        for worker in self._background.values():
+            worker.close()
         with self._lock:
             self._open.clear()
+            self._held.clear()
             self.store.close()
 
 

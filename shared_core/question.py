@@ -22,6 +22,11 @@ _WHEN = re.compile(
 _WHERE = re.compile(r"\b(?:where|(?:which|what) (?:city|country|place|state|town|location))\b", re.IGNORECASE)
 _WHAT = re.compile(r"^\s*(?:what|which)\b", re.IGNORECASE)
 _MANY = re.compile(r"\bhow (?:many|much|often|old)\b", re.IGNORECASE)
+_RECAP = re.compile(
+    r"\bwe\b.*\b(?:discuss|talk|cover|chat|speak|go through|agree)\w*|\b(?:summar(?:y|i[sz]e)|recap)\b"
+    r"|\b(?:discussed|talked about|said|happened) (?:earlier|so far|before|last time|today)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,7 @@ class Question:
         terms: The terms of these words, each once, in order.
         speakers: Codes of the speakers that it names.
         asks_when, asks_where, asks_what, asks_many: Which kind of answer it wants.
+        asks_recap: Whether it is about the conversation itself: what was discussed, in short.
         months: Months that it names, 1 to 12.
         days: Days that it names as ``(year or None, month, day)``.
     """
@@ -47,6 +53,7 @@ class Question:
     asks_where: bool
     asks_what: bool
     asks_many: bool
+    asks_recap: bool
     months: tuple[int, ...]
     days: tuple[tuple[int | None, int, int], ...]
 
@@ -72,6 +79,7 @@ def read_question(text: str, *, names: Mapping[str, Collection[int]], now: datet
         asks_where=_WHERE.search(text) is not None,
         asks_what=_WHAT.search(text) is not None,
         asks_many=_MANY.search(text) is not None,
+        asks_recap=_RECAP.search(text) is not None,
         months=months,
         days=days,
     )

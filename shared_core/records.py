@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import blake2b
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -19,10 +20,19 @@ Category = Literal[
 ]
 HitType = Literal["semantic", "bubble", "connected_bubble", "message", "summary", "triplet", "block"]
 
+#: How firmly a memory is kept (seed 003): short-term, medium-term, long-term.
+Tier = Literal["stm", "mtm", "ltm"]
+#: Why a memory is in working memory, or that it was let go of.
+WorkingReason = Literal["frequent", "important", "held", "released"]
+
 ROLES: tuple[Role, ...] = get_args(Role)
 #: What a memory may hold. An ``item`` belongs to an application and lives in a collection of its own.
 KINDS: tuple[Kind, ...] = tuple(kind for kind in get_args(Kind) if kind != "item")
 CATEGORIES: tuple[Category, ...] = get_args(Category)
+TIERS: tuple[Tier, ...] = get_args(Tier)
+WORKING_REASONS: tuple[WorkingReason, ...] = get_args(WorkingReason)
+#: What was learnt, not said: it moves through the tiers, enters working memory, and counts for the capacity.
+LEARNT_KINDS: tuple[Kind, ...] = ("fact", "bubble", "triplet")
 #: Positions in ``KINDS``, by which the index knows a kind.
 MESSAGE, BUBBLE, SUMMARY = (KINDS.index(kind) for kind in ("message", "bubble", "summary"))
 
@@ -40,6 +50,11 @@ Score = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 #: A whole number that the index can keep.
 Count = Annotated[int, Field(ge=0, lt=2**31)]
 UtcDatetime = Annotated[datetime, AfterValidator(as_utc)]
+
+
+def text_digest(text: str) -> str:
+    """A few digits that tell one text from another."""
+    return blake2b(text.encode("utf-8"), digest_size=8).hexdigest()
 
 
 class Record(BaseModel):
@@ -116,6 +131,12 @@ class Memory(Record):
         pinned: Never evicted by a cap.
         pending: Of a message that nothing was learnt from yet, because its process was interrupted.
         title: Of a core memory block, its name; of a summary, what it sums up: ``buffer`` or ``session``.
+        tier: Of what was learnt, how firmly it is kept; ``maintain`` raises it, and nothing lowers it.
+        working_until: When it leaves working memory; None if it was never in it, or has left. UTC.
+        working_reason: Why it is in working memory; ``released`` for what was let go of at ``working_until``.
+        made_of: Of a block that ``maintain`` wrote, the ids of the memories that it was written from.
+        generated: Of such a block, a digest of the text that was written: with another text, the block has
+            been set by hand since.
         metadata: JSON values that the caller attached.
     """
 
@@ -149,12 +170,22 @@ class Memory(Record):
     pinned: bool = False
     pending: bool = False
     title: str | None = None
+    tier: Tier = "stm"
+    working_until: UtcDatetime | None = None
+    working_reason: WorkingReason | None = None
+    made_of: tuple[str, ...] = ()
+    generated: str | None = None
     metadata: dict[str, Any] = Field(default_factory=dict)
 
     @property
     def is_current(self) -> bool:
         """Whether nothing has replaced it."""
         return self.superseded_by is None
+
+    @property
+    def is_generated(self) -> bool:
+        """Whether it is a block that ``maintain`` wrote and nobody has changed since."""
+        return self.generated is not None and self.generated == text_digest(self.text)
 
     @property
     def dated(self) -> datetime:
@@ -221,7 +252,7 @@ class AddResult(Record):
         """The result that tells of ``memories``."""
         learnt = tuple(memories)
         return cls(
-            semantic=tuple(memory.text for memory in learnt if memory.kind == "fact"),
+            semantic=tuple(memory.text for memory in learnt if memory.kind == "fact" and memory.is_current),
             bubbles=tuple(memory.text for memory in learnt if memory.kind == "bubble"),
             memories=learnt,
             usage=usage,

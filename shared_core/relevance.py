@@ -36,6 +36,8 @@ SOFTNESS = 4.0
 #: A summary holds many words of any question, and the messages that it sums up are there as well: it comes
 #: first only where they say little. Added to its logarithm of the odds; without it recall@10 falls by 2.5.
 SUMMARY_LOGIT = np.float32(-4.0)
+#: Where the question is about the conversation itself, a summary is what it asks for.
+RECAP_LOGIT = np.float32(6.0)
 #: What was learnt from a message stands for it where both fit alike.
 LEARNT_LOGIT = np.float32(0.2)
 
@@ -103,11 +105,15 @@ def relevance_of(
     scanned = scan(index, around, question, vector)
     rows = np.flatnonzero(allowed)
     if candidates is not None and len(rows) > candidates:
-        rows = candidate_rows(index, around, scanned, question, rows, candidates)
+        chosen = candidate_rows(index, around, scanned, question, rows, candidates)
+        if question.asks_recap:
+            chosen = np.union1d(chosen, rows[index.columns["kind"][rows] == SUMMARY])
+        rows = chosen
     prior = INTERCEPT - math.log(max(1, len(around.by_session)))
     logits = weighted(features(index, around, scanned, question, rows), SECOND_LOOK) + np.float32(prior)
     kinds = index.columns["kind"][rows]
-    logits += SUMMARY_LOGIT * (kinds == SUMMARY) + LEARNT_LOGIT * (kinds != MESSAGE)
+    summary = RECAP_LOGIT if question.asks_recap else SUMMARY_LOGIT
+    logits += summary * (kinds == SUMMARY) + LEARNT_LOGIT * (kinds != MESSAGE)
     total = 1.0 / (1.0 + np.exp(-logits.astype(np.float64) / SOFTNESS))
     return Relevance(rows, total, scanned.similarity[rows], scanned.lexical[rows])
 

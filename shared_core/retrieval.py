@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +14,7 @@ from pydantic import Field
 from shared_core.embedding.base import FloatArray
 from shared_core.filters import Filters
 from shared_core.index.resident import ResidentIndex
+from shared_core.index.words import words_of
 from shared_core.question import Question
 from shared_core.records import BUBBLE, HIT_TYPES, SUMMARY, HitType, Memory, Record, UtcDatetime
 from shared_core.relevance import CANDIDATES, Relevance, relevance_of
@@ -21,11 +22,14 @@ from shared_core.repetition import says_most_of
 from shared_core.scoring import Column, ScoringPolicy, Signals
 from shared_core.spreading import spread
 from shared_core.times import SECONDS_PER_DAY
+from shared_core.working_memory import in_working_memory
 
 Rows = NDArray[np.intp]
 
 #: Rows sorted at first, for each hit that is wanted: several may come from one message.
 OVERSAMPLING = 8
+#: How far the relevance of what speaks of a thing that the question names is raised towards 1.
+NAMED_SHARE = 0.3
 
 
 class SearchHit(Record):
@@ -114,6 +118,7 @@ def search(index: ResidentIndex, query: Query, policy: ScoringPolicy) -> list[Se
     allowed = query.filters.mask(index, query.now)
     candidates = max(CANDIDATES, query.limit) if policy.follows_relevance else None
     relevance = relevance_of(index, query.question, query.vector, allowed, candidates=candidates)
+    relevance = _raised_where_named(index, query.question, relevance)
     rows = relevance.rows
     components = policy.components(_signals(index, relevance, query.now))
     scores = policy.score(components)
@@ -125,6 +130,19 @@ def search(index: ResidentIndex, query: Query, policy: ScoringPolicy) -> list[Se
     return _with_linked(index, hits, allowed, limit=query.limit)
 
 
+def _raised_where_named(index: ResidentIndex, question: Question, relevance: Relevance) -> Relevance:
+    """The relevance, raised for what speaks of a thing that the question names (seed 004's graph step)."""
+    words = [word.removesuffix("'s") for word in words_of(question.subject)]
+    named = index.entities.named_in(words)
+    places = [_position(relevance.rows, index.row(memory_id)) for memory_id in named]
+    raised = [place for place in places if place is not None]
+    if not raised:
+        return relevance
+    total = relevance.total.copy()
+    total[raised] += NAMED_SHARE * (1.0 - total[raised])
+    return replace(relevance, total=total)
+
+
 def _signals(index: ResidentIndex, relevance: Relevance, now: datetime) -> Signals:
     columns, rows = index.columns, relevance.rows
     return Signals(
@@ -134,7 +152,7 @@ def _signals(index: ResidentIndex, relevance: Relevance, now: datetime) -> Signa
         decays=columns["decays"][rows].astype(np.float64),
         importance=columns["importance"][rows],
         mention_count=columns["mentions"][rows].astype(np.float64),
-        in_working_memory=np.zeros(len(rows)),
+        in_working_memory=in_working_memory(index, now)[rows].astype(np.float64),
     )
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
+from typing import NamedTuple
 
 from shared_core.extraction.sentences import sentences
 from shared_core.index.words import terms_of
@@ -28,7 +29,14 @@ class _Candidate:
     terms: tuple[str, ...]  # in order and each once: the sum of their weights is the same in each process
 
 
-def summarise(messages: Sequence[Memory], *, max_words: int) -> str:
+class Spoken(NamedTuple):
+    """Somebody's words."""
+
+    speaker: str | None
+    text: str
+
+
+def summarise(messages: Sequence[Memory | Spoken], *, max_words: int) -> str:
     """The most telling sentences of some messages, one a line after its speaker's name.
 
     Sentences are chosen one by one for the weight of the words that they add (logarithm of how often the
@@ -68,7 +76,7 @@ def summarise(messages: Sequence[Memory], *, max_words: int) -> str:
     return "\n".join(candidate.line for candidate in sorted(chosen, key=lambda c: c.order))
 
 
-def _candidates(messages: Sequence[Memory]) -> list[_Candidate]:
+def _candidates(messages: Sequence[Memory | Spoken]) -> list[_Candidate]:
     candidates: list[_Candidate] = []
     for message in messages:
         for sentence in sentences(strip_own_context(message.text)):

@@ -14,6 +14,7 @@ from shared_core.cli.demo import demo
 from shared_core.cli.ingest import ingest
 from shared_core.cli.output import printable
 from shared_core.cli.recall import context, list_memories, search
+from shared_core.cli.serving import mcp
 from shared_core.cli.statistics import stats
 from shared_core.cli.transfer import export, import_file
 from shared_core.errors import ContextMemoryError
@@ -38,6 +39,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "stats": stats,
     "export": export,
     "import": import_file,
+    "mcp": mcp,
     "demo": demo,
 }
 for name, command in COMMANDS.items():

@@ -13,7 +13,7 @@ from shared_core.extraction.vocabulary import DEMONYMS, IDENTITIES, IRREGULAR_PA
 _GREETINGS = frozenset({"hi", "hello", "hey", "greetings", "morning", "afternoon", "evening", "howdy"})
 _MY_NAME = Expression(
     r"(?:^|[,.!;] |\b(?:and|but|so|well) )my (?:full |first |real )?name(?: is|'s) "
-    r"(?P<name>[\w'-]+(?: [A-Z][\w'-]+){0,3})",
+    r"(?P<name>[\w'-]+(?: (?-i:[A-Z])[\w'-]+){0,3})",
     ignore_case=True,
 )
 _I_AM = Expression(

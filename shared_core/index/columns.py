@@ -29,6 +29,14 @@ _COLUMNS: dict[str, tuple[Any, Any]] = {
     "active": (np.bool_, True),  # not archived
     "current": (np.bool_, True),  # not superseded
     "expires": (np.float64, np.inf),
+    "updated": (np.float64, 0.0),
+    "pinned": (np.bool_, False),
+    "confidence": (np.float64, 1.0),
+    "tier": (np.int8, 0),  # position in TIERS
+    "accesses": (np.int32, 0),
+    "accessed": (np.float64, -np.inf),  # POSIX seconds of the last reading
+    "working_until": (np.float64, -np.inf),
+    "working_reason": (np.int8, NO_ROW),  # position in WORKING_REASONS
     "log_words": (np.float32, 0.0),  # this and the following: see Traits
     "asks": (np.float32, 0.0),
     "question_share": (np.float32, 0.0),

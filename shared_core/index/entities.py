@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 #: A thing that more memories than this speak of links none of them: it is what everything is about.
 MOST_MENTIONS = 50
+#: Longest name that is looked for in a question, in words.
+MOST_WORDS = 4
 
 
 def entity_key(name: str) -> str:
@@ -44,6 +46,20 @@ class EntityIndex:
     def mentions(self, name: str) -> tuple[str, ...]:
         """The ids of the memories that speak of a thing."""
         return tuple(self._mentions.get(entity_key(name), ()))
+
+    def named_in(self, words: Sequence[str]) -> set[str]:
+        """The ids of the memories that speak of a thing which these words name, one after the other.
+
+        Args:
+            words: In lower case, such as those of a question.
+        """
+        found: set[str] = set()
+        for start in range(len(words)):
+            for end in range(start + 1, min(len(words), start + MOST_WORDS) + 1):
+                mentions = self._mentions.get(" ".join(words[start:end]), {})
+                if len(mentions) <= MOST_MENTIONS:
+                    found.update(mentions)
+        return found
 
     def links(self, memory_id: str) -> Mapping[str, float]:
         """The memories that share a thing with this one, each with the strength of that link.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from shared_core.records import Connection
 
@@ -59,6 +59,12 @@ class ConnectionGraph:
             return ()
         ranked = sorted((-score, other) for other, score in edges.items())
         return tuple(Connection(other, -score) for score, other in ranked)
+
+    def stored(self) -> Iterator[tuple[str, str]]:
+        """Every connection as it is stored: the memory that it stands with, and the other one."""
+        for memory_id, others in self._stored.items():
+            for other in others:
+                yield memory_id, other
 
     def referrers(self, memory_id: str) -> list[str]:
         """The memories whose stored record names this one."""

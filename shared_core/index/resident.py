@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from shared_core.embedding.base import FloatArray
 from shared_core.ids import message_record_id
+from shared_core.index.claims import ClaimIndex
 from shared_core.index.columns import NO_ROW, Codes, Columns
 from shared_core.index.conversations import Conversation
 from shared_core.index.entities import EntityIndex
@@ -20,7 +21,20 @@ from shared_core.index.surroundings import Surroundings, surroundings_of
 from shared_core.index.traits import Traits, traits_of
 from shared_core.index.vectors import VectorTable
 from shared_core.index.words import terms_of_words, words_of
-from shared_core.records import CATEGORIES, KINDS, MESSAGE, SUMMARY, Category, Connection, Kind, Memory
+from shared_core.records import (
+    CATEGORIES,
+    KINDS,
+    MESSAGE,
+    SUMMARY,
+    TIERS,
+    WORKING_REASONS,
+    Category,
+    Connection,
+    Kind,
+    Memory,
+    Tier,
+    WorkingReason,
+)
 from shared_core.stores.codec import decode
 
 Member = TypeVar("Member", str, int)
@@ -29,6 +43,11 @@ _KIND_CODES: dict[Kind, int] = {kind: code for code, kind in enumerate(KINDS)}
 _CATEGORY_CODES: dict[Category | None, int] = {
     None: NO_ROW,
     **{category: code for code, category in enumerate(CATEGORIES)},
+}
+_TIER_CODES: dict[Tier, int] = {tier: code for code, tier in enumerate(TIERS)}
+_REASON_CODES: dict[WorkingReason | None, int] = {
+    None: NO_ROW,
+    **{reason: code for code, reason in enumerate(WORKING_REASONS)},
 }
 #: Kinds that are bound to a moment, so that age counts against them.
 DECAYING: frozenset[Kind] = frozenset({"message", "bubble", "summary"})
@@ -64,6 +83,7 @@ class ResidentIndex:
         self.columns = Columns()
         self.connections = ConnectionGraph()
         self.entities = EntityIndex()
+        self.claims = ClaimIndex()
         self.conversation_codes = Codes()
         self.session_codes = Codes()
         self.speaker_codes = Codes()
@@ -163,6 +183,18 @@ class ResidentIndex:
     def replaced_by(self, memory_id: str) -> frozenset[str]:
         """The ids of what this memory has superseded."""
         return frozenset(self._replaced.get(memory_id, ()))
+
+    def dangling(self) -> dict[str, frozenset[str]]:
+        """The records that refer to what is not there, each with the ids that it should not name."""
+        found: dict[str, set[str]] = {}
+        for memory_id, other in self.connections.stored():
+            if other not in self._rows and memory_id in self._rows:
+                found.setdefault(memory_id, set()).add(other)
+        for successor, replaced in self._replaced.items():
+            if successor not in self._rows:
+                for memory_id in replaced:
+                    found.setdefault(memory_id, set()).add(successor)
+        return {memory_id: frozenset(others) for memory_id, others in found.items()}
 
     @property
     def names(self) -> Mapping[str, Collection[int]]:
@@ -287,6 +319,7 @@ class ResidentIndex:
         self._kill(row)
         self.connections.remove(memory_id)
         self.entities.remove(memory_id)
+        self.claims.remove(memory_id)
         self._texts[row] = self._payloads[row] = ""
         self._origins[row] = ()
 
@@ -338,6 +371,14 @@ class ResidentIndex:
             active=[memory.is_active for memory in memories],
             current=[memory.is_current for memory in memories],
             expires=[np.inf if m.expires_at is None else m.expires_at.timestamp() for m in memories],
+            updated=[memory.updated_at.timestamp() for memory in memories],
+            pinned=[memory.pinned for memory in memories],
+            confidence=[memory.confidence for memory in memories],
+            tier=[_TIER_CODES[memory.tier] for memory in memories],
+            accesses=[memory.access_count for memory in memories],
+            accessed=[-np.inf if (at := m.last_accessed_at) is None else at.timestamp() for m in memories],
+            working_until=[-np.inf if (at := m.working_until) is None else at.timestamp() for m in memories],
+            working_reason=[_REASON_CODES[memory.working_reason] for memory in memories],
         )
 
     def _hear(self, speaker: str | None, records: int) -> None:
@@ -360,6 +401,7 @@ class ResidentIndex:
         self.connections.put(memory.id, memory.connections)
         if memory.kind in STATING:
             self.entities.put(memory.id, memory.subject, memory.object)
+            self.claims.put(memory.id, memory.kind, memory.subject, memory.predicate)
         if memory.metadata:
             self._metadata[row] = memory.metadata
         if memory.pending:

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
+from uuid import uuid4
 
 import chromadb
 import httpx
@@ -83,6 +84,7 @@ class ChromaStore:
 
     def __init__(self, target: str | Path | ClientAPI) -> None:
         self._lock: FolderLock | None = None
+        self.writer = uuid4().hex[:16]
         if isinstance(target, (str, Path)):
             folder = Path(target).expanduser().resolve()
             self.place = f"the Chroma folder {str(folder)!r}"
@@ -225,7 +227,7 @@ class ChromaCollection:
         self._stamp = stamp
         self._dimension = int(stamp["dimension"])
         self._batch_limit = store.batch_limit()
-        self._head = None if store.is_exclusive else Head(self._dimension)
+        self._head = None if store.is_exclusive else Head(self._dimension, store.writer)
         self._raw: RawCollection | None = None
         self._existing()
 

@@ -42,13 +42,15 @@ class Head:
 
     Args:
         dimension: Length of the namespace's vectors; the head record needs one as well.
+        writer: The name under which this process counts. A namespace that it closes and opens again goes on
+            with its count, so that the head record does not grow with each opening.
     """
 
     ID = "contextmemory:head"
     TEXT = "ContextMemory: who has written how much to this namespace"
 
-    def __init__(self, dimension: int) -> None:
-        self._me = uuid4().hex[:16]
+    def __init__(self, dimension: int, writer: str | None = None) -> None:
+        self._me = writer or uuid4().hex[:16]
         self._puts = 0
         self._deletes = 0
         self._seen: dict[str, int] = {}
@@ -77,6 +79,8 @@ class Head:
         Returns:
             None where nobody else has changed anything.
         """
+        self._puts = max(self._puts, int(head.get(PUTS + self._me, 0)))
+        self._deletes = max(self._deletes, int(head.get(DELETES + self._me, 0)))
         counts = {
             key: int(value)
             for key, value in head.items()

@@ -23,6 +23,8 @@ from shared_core.extraction.schema import (
     ExtractionRequest,
 )
 from shared_core.ids import message_record_id
+from shared_core.index.resident import BUFFER_TITLE
+from shared_core.memory import ContextMemory
 from shared_core.namespaces import Namespace, acquire_pool, release_pool
 from shared_core.records import Kind, Memory
 from shared_core.stores.base import Change
@@ -39,6 +41,11 @@ def said(content: Any, message_id: str | None = None, role: str = "user", **more
     """A message as a caller writes it."""
     message = {"role": role, "content": content, **more}
     return message if message_id is None else {**message, "id": message_id}
+
+
+def evicting(memory: ContextMemory) -> list[Memory]:
+    """The summaries of what left the buffer."""
+    return [one for one in memory.list(kind="summary", limit=100) if one.title == BUFFER_TITLE]
 
 
 def record(memory_id: str, kind: Kind = "fact", text: str | None = None, **fields: Any) -> Memory:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from shared_core import ContextMemory, Settings
-from tests.shared_core.building import NOW, NotesExtractor, chroma_client, said
+from tests.shared_core.building import NOW, NotesExtractor, chroma_client, evicting, said
 
 SECRET = "zanzibar"
 
@@ -75,11 +75,11 @@ def test_a_summary_is_written_anew_without_what_was_erased(notes: ContextMemory,
         "I met Grace at the lake.",
     ]
     notes.add([said(text, f"m{n}") for n, text in enumerate([*words, "Fine.", "Well."])], "c1")
-    (summary,) = notes.list(kind="summary")
+    (summary,) = evicting(notes)
     assert SECRET in summary.text
     notes.update(summary.id, f"Ada hid something in {SECRET}, by hand.")
     notes.erase(message_id="m1")
-    (rewritten,) = notes.list(kind="summary")
+    (rewritten,) = evicting(notes)
     assert rewritten.source_ids == ("m0", "m2")
     assert "tandem" in rewritten.text
     assert_no_trace(notes, tmp_path)
@@ -87,10 +87,10 @@ def test_a_summary_is_written_anew_without_what_was_erased(notes: ContextMemory,
 
 def test_a_summary_of_nothing_is_erased(notes: ContextMemory) -> None:
     notes.add([said(f"I counted to {n} today.", f"m{n}") for n in range(5)], "c1")
-    assert len(notes.list(kind="summary")) == 1
+    assert len(evicting(notes)) == 1
     for n in range(3):
         notes.erase(message_id=f"m{n}")
-    assert notes.list(kind="summary") == []
+    assert evicting(notes) == []
     assert [one.message_id for one in notes.list(kind="message")] == ["m4", "m3"]
 
 
@@ -98,7 +98,7 @@ def test_a_summary_whose_last_message_was_erased_is_dated_by_the_one_before(note
     moments = [NOW + timedelta(minutes=n) for n in range(5)]
     notes.add([said(f"I counted to {n} today.", f"m{n}", timestamp=at) for n, at in enumerate(moments)], "c1")
     notes.erase(message_id="m2")
-    (summary,) = notes.list(kind="summary")
+    (summary,) = evicting(notes)
     assert (summary.turn, summary.occurred_at, summary.created_at) == (1, moments[1], moments[1])
 
 
@@ -181,12 +181,12 @@ def test_deleting_a_memory_takes_its_history_and_leaves_its_message(notes: Conte
 
 def test_deleting_a_summary_gives_its_messages_back_to_the_buffer(notes: ContextMemory) -> None:
     notes.add([said(f"I counted to {n} today.", f"m{n}") for n in range(5)], "c1")
-    (summary,) = notes.list(kind="summary")
+    (summary,) = evicting(notes)
     notes.delete(summary.id)
     with notes.opened().use() as index:
         assert len(index.buffered("c1")) == 5
     notes.add(said("One more.", "m5"), "c1")
-    assert [one.source_ids for one in notes.list(kind="summary")] == [("m0", "m1", "m2")]
+    assert [one.source_ids for one in evicting(notes)] == [("m0", "m1", "m2")]
 
 
 def test_a_search_scores_as_if_the_erased_had_never_been(notes: ContextMemory) -> None:

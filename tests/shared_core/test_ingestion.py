@@ -14,7 +14,7 @@ from shared_core import ContextMemory, Settings
 from shared_core.errors import ExtractionError
 from shared_core.extraction.schema import ExtractedBubble, ExtractedFact, Extraction, ExtractionRequest
 from shared_core.records import Memory
-from tests.shared_core.building import NOW, NotesExtractor, said
+from tests.shared_core.building import NOW, NotesExtractor, evicting, said
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,8 +33,8 @@ def pending(memory: ContextMemory) -> list[str | None]:
 
 
 def covered(memory: ContextMemory) -> dict[str, list[str]]:
-    """The ids of the messages of each summary, by the id of the summary."""
-    return {summary.id: list(summary.source_ids) for summary in memory.list(kind="summary", limit=100)}
+    """The ids of the messages that each summary took out of the buffer, by the id of the summary."""
+    return {summary.id: list(summary.source_ids) for summary in evicting(memory)}
 
 
 # -- sessions and turns ----------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ def test_an_extractor_sees_the_summary_of_what_left_the_buffer(tmp_path: Path) -
         tmp_path, extractor=extractor, settings=Settings(buffer_messages=4, buffer_evict=3)
     ) as memory:
         memory.add(lines(5))
-        (summary,) = memory.list(kind="summary")
+        (summary,) = evicting(memory)
         memory.add(said("the new one"))
         assert extractor.requests[-1].summary == summary.text
         assert [message.id for message in extractor.requests[-1].recent] == ["m3", "m4"]

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,8 +13,9 @@ from hypothesis import strategies as st
 from shared_core import ContextMemory, Settings
 from shared_core.embedding.base import unit_rows
 from shared_core.index.resident import ResidentIndex
-from shared_core.maintenance import surplus_ids
+from shared_core.maintenance import surplus_rows
 from shared_core.namespaces import Namespace
+from shared_core.records import Connection
 from shared_core.stores.codec import encode
 from tests.shared_core.building import (
     EMBEDDER,
@@ -216,7 +219,10 @@ def test_eviction_respects_the_capacity_and_takes_no_more_than_the_surplus(
             else record(f"{kind}-{n}", kind, importance=importance, pinned=pinned, is_active=active)  # type: ignore[arg-type]
         )
         index.put(made, encode(made), unit_rows(np.ones((1, 4), dtype=np.float32))[0])
-    evicted = surplus_ids(index, capacity=capacity)
+    in_use = index.columns["active"]
+    none = np.zeros_like(in_use)
+    surplus = surplus_rows(index, NOW, capacity=capacity, active=in_use, is_long_term=none, working=none)
+    evicted = [index.id_at(int(row)) for row in surplus]
     counted = [index.stored(one) for one in index if index.stored(one).kind != "message"]
     free = [one for one in counted if not one.pinned]
     assert len(evicted) == len(set(evicted)) == min(len(free), max(0, len(counted) - capacity))
@@ -226,6 +232,46 @@ def test_eviction_respects_the_capacity_and_takes_no_more_than_the_surplus(
     if kept and gone:
         lowest = np.float32(min(one.importance for one in kept))
         assert max(np.float32(one.importance) for one in gone) <= lowest
+
+
+# -- pruning and repair ----------------------------------------------------------------------------------
+
+
+def test_a_weak_relation_that_is_old_and_was_never_read_is_pruned(
+    notes: ContextMemory, namespace: Namespace
+) -> None:
+    weak: dict[str, Any] = {"confidence": 0.2, "created_at": days_before(90)}
+    write(
+        namespace,
+        record("tri-weak", "triplet", **weak),
+        record("tri-young", "triplet", **weak | {"created_at": days_before(89)}),
+        record("tri-sure", "triplet", **weak | {"confidence": 0.3}),
+        record("tri-twice", "triplet", mention_count=2, **weak),
+        record("tri-read", "triplet", access_count=1, **weak),
+        record("tri-pinned", "triplet", pinned=True, **weak),
+        record("tri-held", "triplet", **weak),
+        record("fact-weak", **weak),
+    )
+    notes.focus("tri-held", now=NOW)
+    assert notes.maintain(now=NOW).pruned == ("tri-weak",)
+    assert notes.maintain(now=NOW).changed_nothing
+
+
+def test_references_to_what_is_not_there_are_taken_out(notes: ContextMemory, namespace: Namespace) -> None:
+    links = (Connection("fact-gone", 0.9), Connection("fact-1", 0.8))
+    write(
+        namespace,
+        record("fact-1"),
+        record("bub-1", "bubble", connections=links),
+        record("fact-2", superseded_by="fact-gone"),
+    )
+    assert set(notes.maintain(now=NOW).repaired) == {"bub-1", "fact-2"}
+    bubble, fact = notes.get("bub-1"), notes.get("fact-2")
+    assert bubble is not None
+    assert bubble.connections == (Connection("fact-1", 0.8),)
+    assert fact is not None
+    assert fact.is_current
+    assert notes.maintain(now=NOW + timedelta(hours=1)).repaired == ()
 
 
 # -- all together ----------------------------------------------------------------------------------------
@@ -249,3 +295,84 @@ def test_maintaining_far_in_the_future_and_past_is_harmless(notes: ContextMemory
     for now in (NOW.replace(year=1), NOW.replace(year=9999)):
         notes.maintain(now=now)
     assert len(notes.list(kind="fact")) == 1
+
+
+def lived_in(memory: ContextMemory) -> None:
+    """A little of everything that maintenance may want to change, more than once."""
+    for day in (200, 100, 95, 60, 20, 5, 1, 0):
+        text = f"fact: Ada likes tea\nfact: Ada counted {day}\nmoment: Ada rode on day {day}."
+        memory.add([said(text), said("Hm.")], now=days_before(day))
+    memory.remember("User is allergic to peanuts", category="health", importance=1.0, now=NOW)
+    memory.focus(memory.remember("User knows Python", category="skill", now=NOW).id, now=NOW)
+    memory.blocks.set("persona", "A patient tutor", now=NOW)
+    memory.search("tea", now=NOW)
+
+
+def thousand_runs(memory: ContextMemory, step: timedelta) -> None:
+    lived_in(memory)
+    first = memory.maintain(now=NOW)
+    assert not first.changed_nothing
+    assert all(first.counts[name] for name in ("accessed", "archived", "moved", "promoted", "blocks"))
+    before = memory.list(limit=1_000, now=NOW, include_archived=True, include_superseded=True)
+    for run in range(1_000):
+        assert memory.maintain(now=NOW + run * step).changed_nothing
+    assert memory.list(limit=1_000, now=NOW, include_archived=True, include_superseded=True) == before
+
+
+def test_a_thousand_runs_in_a_row_change_nothing_after_the_first(notes: ContextMemory) -> None:
+    thousand_runs(notes, timedelta(0))
+
+
+@pytest.mark.slow
+def test_a_thousand_runs_within_the_hour_change_nothing_after_the_first(tmp_path: Path) -> None:
+    with ContextMemory(tmp_path, extractor=NotesExtractor()) as memory:
+        for number in range(2_000):
+            memory.add(said(f"fact: Ada counted to {number}", f"n{number}"), now=days_before(number % 300))
+        memory.maintain(now=NOW)
+        thousand_runs(memory, timedelta(seconds=3))
+
+
+def test_each_record_is_written_once_whatever_became_of_it(
+    notes: ContextMemory, namespace: Namespace
+) -> None:
+    write(
+        namespace,
+        record("bub-1", "bubble", importance=0.9, created_at=days_before(40), occurred_at=NOW),
+        record("fact-1", importance=0.9, created_at=days_before(40), mention_count=9, updated_at=NOW),
+    )
+    report = notes.maintain(now=NOW)
+    fact = notes.get("fact-1")
+    assert fact is not None
+    assert (fact.tier, fact.working_reason, fact.updated_at) == ("ltm", "frequent", NOW)
+    assert {"fact-1"} == {one.memory_id for one in report.promoted}
+    assert {"fact-1", "bub-1"} == {one.memory_id for one in report.moved}
+
+
+def test_a_report_counts_every_step(notes: ContextMemory) -> None:
+    lived_in(notes)
+    report = notes.maintain(now=NOW)
+    assert report.counts == {name: len(getattr(report, name)) for name in type(report).model_fields}
+    assert notes.maintain(now=NOW).counts == dict.fromkeys(report.counts, 0)
+
+
+async def test_the_async_twin_does_the_same(notes: ContextMemory) -> None:
+    lived_in(notes)
+    assert not (await notes.amaintain(now=NOW)).changed_nothing
+    assert (await notes.amaintain(now=NOW)).changed_nothing
+
+
+@pytest.mark.slow
+def test_twenty_thousand_records_are_tended_in_seconds(tmp_path: Path) -> None:
+    with ContextMemory(tmp_path, settings=Settings(capacity=100_000)) as memory:
+        many = [
+            record(
+                f"fact-{n}", importance=(n % 10) / 10, created_at=days_before(n % 300), mention_count=n % 5
+            )
+            for n in range(20_000)
+        ]
+        for start in range(0, len(many), 4_000):
+            write(memory.opened(), *many[start : start + 4_000])
+        memory.maintain(now=NOW)
+        began = time.perf_counter()
+        assert memory.maintain(now=NOW).changed_nothing
+        assert time.perf_counter() - began < 2.0

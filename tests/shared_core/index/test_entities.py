@@ -34,3 +34,19 @@ def test_a_memory_put_again_speaks_of_other_things() -> None:
     index.remove("a")
     index.remove("b")
     assert set(index) == set()
+
+
+def test_words_name_the_things_that_they_spell_one_after_the_other() -> None:
+    index = EntityIndex()
+    index.put("a", "Alex", "Model Context Protocol")
+    index.put("b", "Bea", "context")
+    assert index.named_in(["the", "model", "context", "protocol"]) == {"a", "b"}
+    assert index.named_in(["protocol", "model", "alex"]) == {"a"}
+    assert index.named_in([]) == set()
+
+
+def test_what_everything_is_about_is_not_named_by_any_word() -> None:
+    index = EntityIndex()
+    for number in range(MOST_MENTIONS + 1):
+        index.put(f"m{number}", "User", f"thing {number}")
+    assert index.named_in(["user"]) == set()

@@ -1,0 +1,51 @@
+"""``contextmemory mcp``: a memory for assistants that speak the Model Context Protocol."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shared_core.cli.options import DEFAULT_NAMESPACE, DEFAULT_PATH, NamespaceOption, writing
+from shared_core.cli.output import note
+
+TRANSPORTS = ("stdio", "streamable-http")
+
+
+def mcp(
+    folder: Annotated[
+        Path, typer.Argument(envvar="CONTEXTMEMORY_PATH", help="Folder of the memory.")
+    ] = DEFAULT_PATH,
+    namespace: NamespaceOption = DEFAULT_NAMESPACE,
+    transport: Annotated[str, typer.Option("--transport", help="stdio or streamable-http.")] = "stdio",
+    host: Annotated[str, typer.Option("--host", help="Where to listen.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", help="0 takes any that is free.")] = 8765,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            "--token",
+            envvar="CONTEXTMEMORY_MCP_TOKEN",
+            help="What requests bear; needed where others can reach the host.",
+        ),
+    ] = None,
+    allowed_hosts: Annotated[
+        list[str] | None,
+        typer.Option("--allowed-host", help="A name by which others call the server, as host:port."),
+    ] = None,
+) -> None:
+    """Serve one namespace to an assistant over MCP.
+
+    Example: contextmemory mcp ./memory --namespace alice
+    """
+    if transport not in TRANSPORTS:
+        raise ValueError(f"transport {transport!r} is none of {', '.join(TRANSPORTS)}")
+    from shared_core.mcp_server import HttpConfiguration, serve_http, serve_stdio
+
+    if transport == "stdio":
+        with writing(folder, namespace) as memory:
+            serve_stdio(memory)
+        return
+    configuration = HttpConfiguration(host, port, token or None, tuple(allowed_hosts or ()))
+    with writing(folder, namespace) as memory:
+        serve_http(memory, configuration, ready=lambda url: note(f"serving namespace {namespace!r} at {url}"))
