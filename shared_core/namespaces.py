@@ -241,7 +241,7 @@ class NamespacePool:
     def drain(self, name: str) -> list[Exception]:
         """Wait for the worker of a namespace; returns what failed since the last time."""
         with self._lock:
-            worker = self._background.get(name)
+            worker = self._background.get(name) if isinstance(name, str) else None
         return [] if worker is None else worker.drain()
 
     def close(self) -> None:

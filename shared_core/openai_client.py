@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from shared_core.errors import MissingExtraError
+from shared_core.redaction import redact_keys
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -58,9 +59,9 @@ def without_key(error: Exception, key: str | None = None) -> tuple[str, Exceptio
 
     Args:
         error: Of the client, or of a framework that uses it.
-        key: The key where it is known; what looks like one of OpenAI's is hidden as well.
+        key: The key where it is known; what looks like one is hidden as well.
     """
     reason = str(error)
     hidden = reason.replace(key, "[api key]") if key else reason
-    hidden = _KEY.sub("[api key]", hidden)
+    hidden = redact_keys(_KEY.sub("[api key]", hidden))
     return hidden, error if hidden == reason else None

@@ -62,6 +62,12 @@ class Record(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    def _repr_html_(self) -> str | None:
+        """How a notebook shows it; None for as text."""
+        from shared_core.inspection.html import html_of
+
+        return html_of(self)
+
 
 class Message(Record):
     """One validated message of a conversation.
@@ -199,6 +205,15 @@ class Memory(Record):
     def revised(self, **changes: Any) -> Memory:
         """A validated copy with ``changes``; this record stays as it is."""
         return type(self).model_validate({**self.model_dump(), **changes})
+
+
+class Memories(list[Memory]):
+    """A list of memories that a notebook shows as a table."""
+
+    def _repr_html_(self) -> str:
+        from shared_core.inspection.html import memories_html
+
+        return memories_html(self)
 
 
 class Usage(Record):

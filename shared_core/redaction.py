@@ -83,12 +83,14 @@ def redact_secrets(text: str) -> str:
     return text
 
 
+def redact_keys(text: str) -> str:
+    """``text`` with keys and passwords replaced, and nothing else."""
+    text = _PREFIXED.sub(KEY, _PEM.sub(KEY, text))
+    return _NAMED.sub(rf"\1{KEY}", _USERINFO.sub(rf"\1{KEY}", text))
+
+
 def _once(text: str) -> str:
-    text = _PEM.sub(KEY, text)
-    text = _PREFIXED.sub(KEY, text)
-    text = _USERINFO.sub(rf"\1{KEY}", text)
-    text = _NAMED.sub(rf"\1{KEY}", text)
-    text = _EMAIL.sub(EMAIL, text)
+    text = _EMAIL.sub(EMAIL, redact_keys(text))
     text = _CARD.sub(_card, text)
     return _PHONE.sub(PHONE, text)
 

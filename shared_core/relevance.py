@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from shared_core.embedding.base import FloatArray
 from shared_core.index.columns import NO_ROW
-from shared_core.index.lexical import K1, Occurrences
+from shared_core.index.lexical import K1
 from shared_core.index.resident import ResidentIndex
 from shared_core.index.surroundings import SESSION_K1, Surroundings
 from shared_core.question import Question
@@ -42,6 +42,7 @@ RECAP_LOGIT = np.float32(6.0)
 LEARNT_LOGIT = np.float32(0.2)
 
 Rows = NDArray[np.intp]
+NO_ROWS, NO_COUNTS = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.float32)
 Columns = dict[str, FloatArray]
 
 
@@ -54,16 +55,18 @@ class Scan:
         lexical: BM25 as a share of the question's weight, ``float32 [n + 1]``.
         session_lexical, session_rare: BM25 of each session, the latter with the weight of a term among
             sessions: ``float32 [s + 1]``, the last for rows without a session.
-        found: Where each known term of the question stands.
-        mass: The weight of all its terms, known or not.
+        weights: Weight of each known term of the question, as a share of all of them: ``float32 [t]``.
+        terms, rows, counts: Where the known terms stand: number of the term, row, and how often, ``[m]``.
     """
 
     similarity: FloatArray
     lexical: FloatArray
     session_lexical: FloatArray
     session_rare: FloatArray
-    found: tuple[Occurrences, ...]
-    mass: float
+    weights: FloatArray
+    terms: Rows
+    rows: NDArray[np.int32]
+    counts: FloatArray
 
 
 @dataclass(frozen=True)
@@ -123,18 +126,18 @@ def scan(index: ResidentIndex, around: Surroundings, question: Question, vector:
     count, sessions = len(index.columns), around.session_count
     similarity = np.zeros(count + 1, dtype=np.float32)
     index.vectors.products(vector, out=similarity[:-1])
-    known = [(term, index.lexical.occurrences(term)) for term in question.terms]
-    found = tuple(occurrences for _, occurrences in known if occurrences is not None)
-    unknown = len(question.terms) - len(found)
+    known = [index.lexical.occurrences(term) for term in question.terms]
+    found = [occurrences for occurrences in known if occurrences is not None]
+    unknown = len(known) - len(found)
     mass = max(sum(one.weight for one in found) + unknown * index.lexical.weight(0), 1e-6)
+    rows = np.concatenate([NO_ROWS, *(one.rows for one in found)])
+    counts = np.concatenate([NO_COUNTS, *(one.counts for one in found)])
+    weights = np.array([one.weight / mass for one in found], dtype=np.float32)
+    terms = np.repeat(np.arange(len(found)), [len(one.rows) for one in found])
     lexical = np.zeros(count + 1, dtype=np.float32)
     session_lexical = np.zeros(sessions + 1, dtype=np.float32)
     session_rare = np.zeros(sessions + 1, dtype=np.float32)
     if found:
-        rows = np.concatenate([one.rows for one in found])
-        counts = np.concatenate([one.counts for one in found])
-        weights = np.array([one.weight / mass for one in found], dtype=np.float32)
-        terms = np.repeat(np.arange(len(found)), [len(one.rows) for one in found])
         shares = weights[terms] * ((K1 + 1.0) * counts / (counts + around.turn_damping[rows]))
         lexical[:] = np.bincount(rows, shares, count + 1)
         said = terms * (sessions + 1) + around.turn_sessions[rows]
@@ -144,7 +147,7 @@ def scan(index: ResidentIndex, around: Surroundings, question: Question, vector:
         rarity = np.log1p((len(around.session_codes) - holding + 0.5) / (holding + 0.5)) / mass
         session_lexical[:-1] = weights @ scores
         session_rare[:-1] = rarity @ scores
-    return Scan(similarity, lexical, session_lexical, session_rare, found, mass)
+    return Scan(similarity, lexical, session_lexical, session_rare, weights, terms, rows, counts)
 
 
 def first_look(
@@ -244,31 +247,19 @@ def _word_features(
     around: Surroundings, scanned: Scan, question: Question, rows: Rows, turn: Rows, near: Rows
 ) -> Columns:
     """What the question's words do in a row, in its turn's neighbours, and side by side."""
-    count = len(around.sessions)
-    table = np.zeros(count + 1, dtype=np.float32)
-    lexical_window = np.zeros(len(rows), dtype=np.float32)
-    covered, covered_window = np.zeros_like(lexical_window), np.zeros_like(lexical_window)
-    terms_window, pairs = np.zeros_like(lexical_window), np.zeros((3, len(rows)), dtype=np.float32)
-    previous: NDArray[np.bool_] | None = None
-    for term_rows, counts, weight in scanned.found:
-        table[term_rows] = counts
-        held, own = table[near], table[rows]
-        table[term_rows] = 0.0
-        three = held[:3].sum(axis=0)
-        lexical_window += weight * (K1 + 1.0) * three / (three + around.window_damping[turn])
-        covered += weight * (own > 0)
-        covered_window += weight * ((held > 0).any(axis=0) | (own > 0))
-        terms_window += three > 0
-        present = held[:3] > 0
-        if previous is not None:
-            pairs += previous & present
-        previous = present
+    table = np.zeros((len(scanned.weights), len(around.sessions) + 1), dtype=np.float32)
+    table[scanned.terms, scanned.rows] = scanned.counts
+    held, own = table[:, near], table[:, rows] > 0  # [t, 5, n] and [t, n]
+    three = held[:, :3].sum(axis=1)
+    present = held > 0
+    share = (K1 + 1.0) * three / (three + around.window_damping[turn])
+    side_by_side = present[:-1, :3] & present[1:, :3]
     return {
-        "lexical_window": lexical_window / np.float32(scanned.mass),
-        "covered": covered / np.float32(scanned.mass),
-        "covered_window": covered_window / np.float32(scanned.mass),
-        "terms_window": terms_window / np.float32(max(1, len(question.terms))),
-        "pairs": pairs.max(axis=0),
+        "lexical_window": scanned.weights @ share.astype(np.float32),
+        "covered": scanned.weights @ own.astype(np.float32),
+        "covered_window": scanned.weights @ (present.any(axis=1) | own).astype(np.float32),
+        "terms_window": np.count_nonzero(three, axis=0) / np.float32(max(1, len(question.terms))),
+        "pairs": np.count_nonzero(side_by_side, axis=0).max(axis=0).astype(np.float32),
     }
 
 

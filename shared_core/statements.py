@@ -6,12 +6,17 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from shared_core.embedding.base import Embedder
+import numpy as np
+
+from shared_core.embedding.base import Embedder, FloatArray
 from shared_core.ids import fact_id, triplet_id
+from shared_core.index.resident import ResidentIndex
 from shared_core.learning import standing_id
 from shared_core.namespaces import Namespace
+from shared_core.reconciliation import decide
 from shared_core.records import Category, Memory
 from shared_core.stores.base import Change
+from shared_core.supersession import Draft
 
 
 def fact_of(
@@ -38,7 +43,14 @@ def fact_of(
 
 
 def relation_of(
-    subject: str, predicate: str, obj: str, *, confidence: float, metadata: Mapping[str, Any], now: datetime
+    subject: str,
+    predicate: str,
+    obj: str,
+    *,
+    confidence: float,
+    conversation_id: str | None,
+    metadata: Mapping[str, Any],
+    now: datetime,
 ) -> Memory:
     """A triplet that nobody had to extract; a predicate in words becomes snake case."""
     name = "_".join(predicate.casefold().split())
@@ -50,6 +62,7 @@ def relation_of(
         predicate=name,
         object=obj,
         confidence=confidence,
+        conversation_id=conversation_id,
         created_at=now,
         updated_at=now,
         metadata=dict(metadata),
@@ -57,21 +70,46 @@ def relation_of(
 
 
 def state(namespace: Namespace, stated: Memory, *, embedder: Embedder) -> Memory:
-    """Store a statement; one that is known is mentioned once more, and current and active again."""
-    vector = embedder.embed([stated.text])
+    """Store a statement, in place of what it supersedes; one that is known is mentioned once more.
+
+    Returns:
+        The memory that says it now.
+    """
+    vector = embedder.embed([stated.text])[0]
     with namespace.use() as index:
-        memory_id = standing_id(index, stated.id, stated.text)
-        known = index.stored(memory_id) if memory_id in index else None
-        if known is None:
-            memory = stated.model_copy(update={"id": memory_id})
+        draft = Draft(index, stated.updated_at)
+        decision = decide(stated, draft.held(stated.kind))
+        own_id = standing_id(index, stated.id, stated.text)
+        known = draft.get(decision.targets[0] if decision.event == "NOOP" else own_id)
+        if known is not None and known.is_current:
+            draft.put(_mentioned(known, stated))
         else:
-            memory = known.revised(
-                mention_count=known.mention_count + 1,
-                importance=max(known.importance, stated.importance),
-                updated_at=stated.updated_at,
-                superseded_by=None,
-                is_active=True,
-                metadata={**known.metadata, **stated.metadata},
-            )
-        namespace.apply(Change(puts=(memory,), vectors=vector))
-        return index.get(memory_id) or memory
+            if known is not None:
+                draft.keep_as_version(known)
+            draft.put(stated.model_copy(update={"id": own_id}))
+        memory_id = own_id if known is None else known.id
+        draft.supersede(() if decision.event == "NOOP" else decision.targets, by=memory_id)
+        puts = tuple(draft.records.values())
+        vectors = [vector if one.text == stated.text else _vector_of(index, one) for one in puts]
+        namespace.apply(Change(puts=puts, vectors=np.stack(vectors)))
+        stored = index.get(memory_id)
+        assert stored is not None, "it was written just now"
+        return stored
+
+
+def _mentioned(known: Memory, stated: Memory) -> Memory:
+    return known.revised(
+        mention_count=known.mention_count + 1,
+        importance=max(known.importance, stated.importance),
+        updated_at=stated.updated_at,
+        is_active=True,
+        metadata={**known.metadata, **stated.metadata},
+    )
+
+
+def _vector_of(index: ResidentIndex, memory: Memory) -> FloatArray:
+    """The vector of a memory that stands in the index already, under its own id."""
+    row = index.row(memory.id)
+    assert row is not None, "only what is stated has a new text"
+    vector: FloatArray = index.vectors.take([row])[0]
+    return vector

@@ -11,12 +11,18 @@ import typer
 
 from shared_core import __version__
 from shared_core.cli.demo import demo
+from shared_core.cli.graph import graph
 from shared_core.cli.ingest import ingest
+from shared_core.cli.memories import delete, get, history, remember, update
 from shared_core.cli.output import printable
 from shared_core.cli.recall import context, list_memories, search
+from shared_core.cli.repair import repair
+from shared_core.cli.reindexing import reindex
 from shared_core.cli.serving import mcp
 from shared_core.cli.statistics import stats
 from shared_core.cli.transfer import export, import_file
+from shared_core.cli.upkeep import erase, maintain
+from shared_core.cli.viewing import view
 from shared_core.errors import ContextMemoryError
 
 #: Exit codes: for wrong input, for Ctrl-C, for a reader that went away (as shells report them).
@@ -31,19 +37,34 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-COMMANDS: dict[str, Callable[..., None]] = {
-    "ingest": ingest,
-    "search": search,
-    "context": context,
-    "list": list_memories,
-    "stats": stats,
-    "export": export,
-    "import": import_file,
-    "mcp": mcp,
-    "demo": demo,
+#: Each command with an example for its help text.
+COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
+    "ingest": (ingest, "contextmemory ingest chats.jsonl -n alice"),
+    "search": (search, "contextmemory search 'Where does she work?' -n alice --limit 3"),
+    "context": (context, "contextmemory context 'What shall we cook?' -n alice --budget 500"),
+    "list": (list_memories, "contextmemory list -n alice --kind fact --category health"),
+    "get": (get, "contextmemory get fact-9ff96bcaabe5fb1098c1 -n alice"),
+    "history": (history, "contextmemory history fact-9ff96bcaabe5fb1098c1 -n alice"),
+    "graph": (graph, "contextmemory graph Alice --to React --hops 4 -n alice"),
+    "view": (view, "contextmemory view alice.html -n alice"),
+    "stats": (stats, "contextmemory stats -n alice --json"),
+    "remember": (
+        remember,
+        "contextmemory remember 'User is allergic to peanuts.' --category health -n alice",
+    ),
+    "update": (update, "contextmemory update fact-9ff96bcaabe5fb1098c1 'User likes figs.' -n alice"),
+    "delete": (delete, "contextmemory delete fact-9ff96bcaabe5fb1098c1 -n alice"),
+    "erase": (erase, "contextmemory erase --conversation-id holiday --yes -n alice"),
+    "maintain": (maintain, "contextmemory maintain -n alice"),
+    "reindex": (reindex, "contextmemory reindex openai --model text-embedding-3-small -n alice"),
+    "export": (export, "contextmemory export alice.jsonl -n alice"),
+    "import": (import_file, "contextmemory import alice.jsonl -n alice"),
+    "repair": (repair, "contextmemory repair --path ./memory"),
+    "mcp": (mcp, "contextmemory mcp ./memory -n alice --transport streamable-http --port 8765"),
+    "demo": (demo, "contextmemory demo"),
 }
-for name, command in COMMANDS.items():
-    app.command(name)(command)
+for name, (command, example) in COMMANDS.items():
+    app.command(name, epilog=f"Example: {example}")(command)
 
 
 def _version(wanted: bool) -> None:

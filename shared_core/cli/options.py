@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from shared_core.cli.embedders import embedder_of
+from shared_core.cli.output import waiting
 from shared_core.errors import StoreError
 
 if TYPE_CHECKING:
     from shared_core.memory import ContextMemory
+    from shared_core.stores.chroma import ChromaStore
 
 DEFAULT_PATH = Path("memory")
 DEFAULT_NAMESPACE = "default"
@@ -35,9 +38,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 @contextmanager
 def writing(path: Path, namespace: str) -> Iterator[ContextMemory]:
     """The memory of a namespace, made if it is missing."""
-    from shared_core.memory import ContextMemory
-
-    with ContextMemory(path.expanduser(), namespace) as memory:
+    with _opened(path.expanduser(), namespace) as memory:
         yield memory
 
 
@@ -48,23 +49,58 @@ def reading(path: Path, namespace: str) -> Iterator[ContextMemory]:
     Raises:
         StoreError: If there is none; the message names the folder, and what it does hold.
     """
+    with _opened(existing_folder(path), namespace, must_exist=True) as memory:
+        yield memory
+
+
+def existing_folder(path: Path) -> Path:
+    """The folder of a memory.
+
+    Raises:
+        StoreError: If there is no memory in it.
+    """
     folder = path.expanduser()
     if not (folder / STORE_FILE).is_file():
         raise StoreError(
             f"there is no memory in {str(folder)!r}: name its folder with --path, or fill it with "
             "contextmemory ingest"
         )
+    return folder
+
+
+@contextmanager
+def _opened(folder: Path, namespace: str, *, must_exist: bool = False) -> Iterator[ContextMemory]:
+    """A memory with the embedder that its namespace was written with, its records read already."""
+    with ExitStack() as opened:
+        with waiting("Opening"):
+            from shared_core.memory import ContextMemory
+
+            store = opened.enter_context(_store(folder))
+            if must_exist:
+                _require(store, namespace, folder)
+            embedder = embedder_of(store, namespace)
+            memory = opened.enter_context(ContextMemory(folder, namespace, embedder=embedder))
+            with memory.opened().use():  # reads all records now, so that the wait is shown
+                pass
+        yield memory
+
+
+@contextmanager
+def _store(folder: Path) -> Iterator[ChromaStore]:
+    """The store of a folder, shared with the memories of this process on it."""
     from shared_core.namespaces import acquire_pool, release_pool
     from shared_core.settings import Settings
 
     settings = Settings()
     pool = acquire_pool(folder, resident_limit=settings.resident_limit, idle_seconds=settings.idle_seconds)
     try:
-        known = pool.store.namespaces()
-        if namespace not in known:
-            held = ", ".join(map(repr, known[:10])) + (", …" if len(known) > 10 else "")
-            raise StoreError(f"{str(folder)!r} has no namespace {namespace!r}; it has {held or 'none'}")
-        with writing(folder, namespace) as memory:
-            yield memory
+        yield cast("ChromaStore", pool.store)
     finally:
         release_pool(pool)
+
+
+def _require(store: ChromaStore, namespace: str, folder: Path) -> None:
+    known = store.namespaces()
+    if namespace not in known:
+        held = ", ".join(map(repr, known[:10])) + (", …" if len(known) > 10 else "")
+        raise StoreError(f"{str(folder)!r} has no namespace {namespace!r}; it has {held or 'none'}")

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import contextmanager
+from threading import Timer
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str =
 
     made = Table(title=Text(printable(title)) if title else None, title_justify="left", box=box.SIMPLE_HEAD)
     for column in columns[:-1]:
-        numeric = column in ("Score", "Records")
+        numeric = column in ("Score", "Records", "Times")
         made.add_column(column, no_wrap=True, justify="right" if numeric else "left")
     made.add_column(columns[-1], ratio=1, overflow="fold")
     for row in rows:
@@ -112,3 +113,24 @@ def progress_bar(label: str) -> Iterator[Advance]:
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(Text(printable(label)).plain, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def waiting(label: str, *, after_seconds: float = 1.0) -> Iterator[None]:
+    """A spinner on standard error once something takes longer; nothing where that is not a terminal."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    spinner = Console(stderr=True).status(Text(printable(label)))
+    timer = Timer(after_seconds, spinner.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        spinner.stop()

@@ -34,10 +34,7 @@ def mcp(
         typer.Option("--allowed-host", help="A name by which others call the server, as host:port."),
     ] = None,
 ) -> None:
-    """Serve one namespace to an assistant over MCP.
-
-    Example: contextmemory mcp ./memory --namespace alice
-    """
+    """Serve one namespace to assistants that speak the Model Context Protocol."""
     if transport not in TRANSPORTS:
         raise ValueError(f"transport {transport!r} is none of {', '.join(TRANSPORTS)}")
     from shared_core.mcp_server import HttpConfiguration, serve_http, serve_stdio

@@ -12,6 +12,7 @@ import numpy as np
 from shared_core.embedding.base import Embedder, FloatArray
 from shared_core.embedding.batching import batches, checked_vectors, embed_unique
 from shared_core.errors import EmbeddingError
+from shared_core.openai_client import without_key
 
 #: Seed 000's, for a model that nothing is known of: measure your own and pass it.
 CONNECTION_THRESHOLD = 0.6
@@ -140,11 +141,18 @@ class ChromaFunctionEmbedder:
         try:
             with self._calling:
                 answer = function(texts)
-        except Exception as error:  # the function is the caller's, and may raise anything
-            raise EmbeddingError(
-                f"{self._name} did not embed {len(texts)} texts: {type(error).__name__}: {error}"
-            ) from error
-        return checked_vectors(answer, count=len(texts), dimension=dimension, source=self._name)
+        except Exception as error:  # noqa: BLE001 - the function is the caller's, and may raise anything
+            reason, cause = without_key(error)
+            failure = EmbeddingError(
+                f"{self._name} did not embed {len(texts)} texts: {type(error).__name__}: {reason}"
+            )
+            failure.__cause__ = cause
+        else:
+            return checked_vectors(answer, count=len(texts), dimension=dimension, source=self._name)
+        try:
+            raise failure  # out here, so that it chains no error that shows a key
+        finally:
+            del failure  # or its traceback and this frame would keep each other alive
 
 
 def as_embedder(value: object) -> Embedder:

@@ -159,7 +159,7 @@ class OpenAIEmbedder:
     def _vectors(self, texts: list[str]) -> FloatArray:
         """The vectors of one request, in the order of ``texts``."""
         response = self._ask(texts)
-        source = f"{self._model} at {self._client.base_url}"
+        source = self._source
         indices = [getattr(item, "index", None) for item in response.data]
         by_index = dict(zip(indices, response.data, strict=True))
         if len(indices) != len(texts) or set(by_index) != set(range(len(texts))):
@@ -194,11 +194,14 @@ class OpenAIEmbedder:
         """The error to raise; it does not chain a cause that shows the key, as some servers' answers do."""
         reason, cause = without_key(error, self._client.api_key)
         failure = EmbeddingError(
-            f"{self._model} at {self._client.base_url} did not embed {count} texts: "
-            f"{type(error).__name__}: {reason:.500}"
+            f"{self._source} did not embed {count} texts: {type(error).__name__}: {reason:.500}"
         )
         failure.__cause__ = cause
         return failure
+
+    @property
+    def _source(self) -> str:
+        return f"{self._model} at {self._client.base_url.copy_with(userinfo=b'')}"
 
     def _count(self, response: CreateEmbeddingResponse, texts: int) -> None:
         tokens = getattr(response.usage, "prompt_tokens", 0) or 0  # not every server sends its usage

@@ -17,18 +17,18 @@ from shared_core.context import Context, ContextBlock
 from shared_core.inspection.palette import BLOCK_COLOURS, KIND_COLOURS, KIND_NAMES, MUTED
 from shared_core.maintenance import MaintenanceReport
 from shared_core.records import KINDS, AddResult, Kind, Memory
-from shared_core.rendering import safe_text
 from shared_core.retrieval import SearchHit, SearchResult
 
 if TYPE_CHECKING:
     from shared_core.inspection.snapshot import Snapshot
 
-__all__ = ["html_of", "memories_html", "overview_html"]
+__all__ = ["html_of", "memories_html", "overview_html", "visible"]
 
 #: Rows of a table, and characters of a text, at most.
 ROWS, CHARACTERS = 50, 400
 #: Characters of the text of a whole block of a context.
 BLOCK_CHARACTERS = 4_000
+JOINERS = "\u200c\u200d"
 
 _CELL = "padding:2px 10px 2px 0;text-align:left;vertical-align:top;white-space:normal;background:none"
 _HEAD = f"{_CELL};border-bottom:1px solid rgba(128,128,128,.5);opacity:.75;font-weight:600"
@@ -75,7 +75,7 @@ def _(value: SearchResult) -> str:
             _bar(hit.score),
             _kind(hit.record.kind, hit.type),
             _text(hit.memory),
-            _text(_moment(hit.occurred_at)),
+            _when(hit.occurred_at),
             *(f"{hit.components[name]:.2f}" if name in hit.components else "" for name in names),
         )
         for hit in value.results[:ROWS]
@@ -140,7 +140,7 @@ def memories_html(memories: Sequence[Memory], title: str = "") -> str:
         (
             _kind(memory.kind),
             _text(memory.text),
-            _text(_moment(memory.dated)),
+            _when(memory.dated),
             _text(", ".join(filter(None, (memory.category, _state(memory))))),
         )
         for memory in memories[:ROWS]
@@ -183,12 +183,22 @@ def _bar(value: float) -> str:
 
 
 def _moment(moment: datetime | None) -> str | None:
-    return moment.strftime("%Y-%m-%d %H:%M") if moment else None
+    return moment.isoformat(" ", "minutes")[:16] if moment else None
+
+
+def _when(moment: datetime | None) -> str:
+    return f"<span style='white-space:nowrap'>{_moment(moment) or ''}</span>"
 
 
 def _text(text: str | None) -> str:
     """Escaped, on one line, of bounded length, without what would turn or hide the text around it."""
-    return escape(_cut(safe_text(text), CHARACTERS)) if text else ""
+    return escape(_cut(visible(text), CHARACTERS)) if text else ""
+
+
+def visible(text: str) -> str:
+    """``text`` on one line, without controls and marks of direction; joiners stay, emoji need them."""
+    line = " ".join(text.split())
+    return line if line.isprintable() else "".join(one for one in line if one.isprintable() or one in JOINERS)
 
 
 def _cut(text: str, length: int) -> str:

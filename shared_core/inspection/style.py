@@ -15,7 +15,7 @@ from matplotlib.font_manager import FontProperties, findfont, get_font
 
 from shared_core.inspection.palette import MUTED, TEXT
 
-__all__ = ["Plot", "days_axis", "empty", "figure", "legend", "plain", "plotted"]
+__all__ = ["Plot", "days_axis", "empty", "figure", "labelled", "legend", "legend_below", "plain", "plotted"]
 
 #: Dots per inch of the picture, and of the screen that it is made for.
 DOTS, SCREEN_DOTS = 144, 72
@@ -67,6 +67,14 @@ def legend(axes: Axes, **options: Any) -> None:
     """A legend without a frame, if there is anything to name."""
     if axes.get_legend_handles_labels()[0]:
         axes.legend(frameon=False, labelcolor=TEXT, fontsize=9, **options)
+
+
+def legend_below(made: Plot, axes: Axes, *, columns: int) -> None:
+    """A legend under the plot, where it covers nothing."""
+    handles, labels = axes.get_legend_handles_labels()
+    made.legend(
+        handles, labels, loc="outside lower center", ncols=columns, frameon=False, labelcolor=TEXT, fontsize=9
+    )
 
 
 def days_axis(axes: Axes) -> None:

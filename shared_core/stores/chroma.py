@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 from uuid import uuid4
 
 import chromadb
@@ -22,6 +25,7 @@ from chromadb.errors import ChromaError, NotFoundError
 from shared_core.embedding.base import FloatArray
 from shared_core.errors import EmbedderMismatchError, StoreError
 from shared_core.messages import quoted
+from shared_core.stores.advice import way_out
 from shared_core.stores.base import SCHEMA_VERSION, Change, Purpose, StoredBatch, Update
 from shared_core.stores.codec import (
     RECORD_KEY,
@@ -32,8 +36,23 @@ from shared_core.stores.codec import (
     encode,
     metadata_of,
 )
+from shared_core.stores.copies import (
+    BEGUN,
+    COPY_KEY,
+    copy_name,
+    delete_from_copies,
+    drop_copies,
+    exchange,
+    is_shown,
+    rescued,
+)
 from shared_core.stores.folder import FolderLock
 from shared_core.stores.head import Head
+from shared_core.stores.repair import QUARANTINE, finished, require_database, set_broken_aside
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 #: Collections of ours begin with it; the rest of the name is a digest of the namespace.
 NAME_PREFIX = "contextmemory-"
@@ -47,6 +66,10 @@ PAGE_SIZE = 1_000
 #: would cost safety: the files are not replaced atomically, and a kill meanwhile leaves a collection that
 #: Chroma cannot open.
 INDEX = {"hnsw": {"space": "ip", "sync_threshold": 200, "batch_size": 100}}
+#: Pauses before a server that did not answer is asked again, in seconds: a restart of it takes about one.
+PAUSES = (0.1, 0.2, 0.4, 0.8)
+#: How long a server may be silent, in seconds. Chroma's own HTTP client would wait for ever.
+SERVER_SILENCE = 120.0
 #: What is read of a record, and an answer without any.
 FIELDS: Include = ["documents", "metadatas"]
 NOTHING: Mapping[str, Any] = {"ids": [], "documents": [], "metadatas": []}
@@ -75,6 +98,7 @@ class ChromaStore:
     Args:
         target: A folder, made if it is missing, or a Chroma client (persistent, ephemeral, HTTP, cloud). A
             client is taken to be shared with other processes, and stays its owner's to close.
+        rebuild_all: Whether to set every index file of an embedded folder aside and write it anew.
 
     Raises:
         ValueError: If it is neither.
@@ -82,11 +106,14 @@ class ChromaStore:
         StoreError: If the folder cannot be used, or is damaged.
     """
 
-    def __init__(self, target: str | Path | ClientAPI) -> None:
+    def __init__(self, target: str | Path | ClientAPI, *, rebuild_all: bool = False) -> None:
+        self._rebuild_all = rebuild_all
         self._lock: FolderLock | None = None
+        self._folder: Path | None = None
+        self._broken: dict[str, str] = {}
         self.writer = uuid4().hex[:16]
         if isinstance(target, (str, Path)):
-            folder = Path(target).expanduser().resolve()
+            self._folder = folder = Path(target).expanduser().resolve()
             self.place = f"the Chroma folder {str(folder)!r}"
             self._lock = FolderLock(folder)
             try:
@@ -97,11 +124,14 @@ class ChromaStore:
         elif isinstance(target, ClientAPI):
             self.place = f"the Chroma client {type(target).__name__}"
             self._client = target
+            _bound_silence(target)
         else:
             raise ValueError(f"{quoted(target)} is neither a folder nor a Chroma client")
 
     def _open_folder(self, folder: Path) -> ClientAPI:
         with self.guarded("open"):
+            require_database(folder)
+            self._broken = set_broken_aside(folder, prefix=NAME_PREFIX, every=self._rebuild_all)
             settings = ChromaSettings(anonymized_telemetry=False)
             return chromadb.PersistentClient(str(folder), settings=settings)
 
@@ -128,32 +158,99 @@ class ChromaStore:
         """The Chroma collection of that name; None if there is none."""
         with self.guarded("open a namespace of"):
             try:
-                return self._client.get_collection(name, embedding_function=None)
+                found = self.retried(lambda: self._client.get_collection(name, embedding_function=None))
             except NotFoundError:
-                return None
+                return rescued(self, name)
+            if name in self._broken:
+                self._rebuild(found)
+            return found
+
+    def mend(self) -> Mapping[str, str]:
+        """Write the vectors of every namespace whose index files were set aside; what was wrong, by name."""
+        reasons = dict(self._broken)
+        for name in reasons:
+            self.find(name)
+        return reasons
+
+    def _rebuild(self, collection: RawCollection) -> None:
+        """Write every vector of a collection once more, from the database: nothing else of it changes."""
+        logger.warning(
+            "the index files of namespace %r in %s were damaged (%s): they are in the folder %r now, and are "
+            "written anew from the database, where every record still stands",
+            (collection.metadata or {}).get("namespace"),
+            self.place,
+            self._broken[collection.name],
+            QUARANTINE,
+        )
+        for offset in count(0, PAGE_SIZE):
+            page = collection.get(limit=PAGE_SIZE, offset=offset, include=["metadatas"])
+            _write_vectors(collection, page)
+            if len(page["ids"]) < PAGE_SIZE:
+                break
+        assert self._folder is not None
+        finished(self._folder, collection.name)
+        del self._broken[collection.name]
 
     def make(self, name: str, stamp: Mapping[str, Any]) -> RawCollection:
         """The Chroma collection of that name, made if it is new."""
         with self.guarded("make a namespace in"):
-            return self._client.get_or_create_collection(
-                name, configuration=cast(Any, INDEX), metadata=dict(stamp), embedding_function=None
+            return self.retried(
+                lambda: self._client.get_or_create_collection(
+                    name, configuration=cast(Any, INDEX), metadata=dict(stamp), embedding_function=None
+                )
             )
 
     def namespaces(self) -> Sequence[str]:
         """The namespaces that hold memories, in order."""
         with self.guarded("list the namespaces of"):
-            collections = self._client.list_collections()
+            collections = self.retried(self._client.list_collections)
         ours = [
             c
             for c in collections
             if c.name.startswith(NAME_PREFIX)
             and "namespace" in (c.metadata or {})
             and "purpose" not in c.metadata
+            and is_shown(c.metadata)
         ]
-        return sorted(str(collection.metadata["namespace"]) for collection in ours)
+        return sorted({str(collection.metadata["namespace"]) for collection in ours})
+
+    def stamp(self, namespace: str) -> tuple[str, int] | None:
+        """Name and dimension of the embedder of a namespace's memories; None if there are none."""
+        found = self.find(collection_name(namespace))
+        metadata = (found.metadata if found is not None else None) or {}
+        return (str(metadata["embedder"]), int(metadata["dimension"])) if "embedder" in metadata else None
+
+    def open_copy(self, namespace: str, *, embedder_name: str, dimension: int) -> ChromaCollection:
+        """A second collection of a namespace, which ``exchange`` puts in the place of the first.
+
+        One that was begun with the same embedder is gone on with, one of another is deleted.
+        """
+        name = copy_name(collection_name(namespace))
+        stamp: dict[str, str | int] = {
+            "namespace": namespace,
+            "embedder": embedder_name,
+            "dimension": dimension,
+            "schema_version": SCHEMA_VERSION,
+            COPY_KEY: BEGUN,
+        }
+        begun = self.find(name)
+        if begun is not None and any(
+            (begun.metadata or {}).get(key) != stamp[key] for key in stamp if key != COPY_KEY
+        ):
+            self.drop(name)
+        return ChromaCollection(self, name, stamp)
+
+    def exchange(self, namespace: str) -> None:
+        """Put the copy of a namespace in its place; whoever has the namespace open has to open it again."""
+        exchange(self, collection_name(namespace))
+
+    def drop_copies(self, namespace: str) -> None:
+        """Delete what an interrupted reindexing has left."""
+        drop_copies(self, collection_name(namespace))
 
     def drop(self, name: str) -> None:
         """Delete the Chroma collection of that name; harmless where there is none."""
+        drop_copies(self, name)
         with self.guarded("delete a namespace of"):
             if self.find(name) is not None:
                 self._client.delete_collection(name)
@@ -161,7 +258,7 @@ class ChromaStore:
     def batch_limit(self) -> int:
         """How many records one write may hold."""
         with self.guarded("ask"):
-            return int(self._client.get_max_batch_size())
+            return int(self.retried(self._client.get_max_batch_size))
 
     def close(self) -> None:
         """Close an embedded folder and let other processes have it; a client is left alone."""
@@ -172,6 +269,20 @@ class ChromaStore:
         self._lock.release()
         self._lock = None
 
+    def retried(self, call: Callable[[], T]) -> T:
+        """What ``call`` returns; a server that cannot be reached is asked again, a few times.
+
+        Args:
+            call: Does the same when it is repeated.
+        """
+        for pause in () if self.is_exclusive else PAUSES:
+            try:
+                return call()
+            except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
+                logger.info("%s did not answer (%s): asked again in %s s", self.place, error, pause)
+                time.sleep(pause)
+        return call()
+
     @contextmanager
     def guarded(self, action: str) -> Iterator[None]:
         """Turn what Chroma and its transports raise into a ``StoreError`` that says where and what next."""
@@ -180,14 +291,35 @@ class ChromaStore:
         except StoreError:
             raise
         except (ChromaError, httpx.HTTPError, OSError, RuntimeError, ValueError, TypeError) as error:
-            raise StoreError(f"cannot {action} {self.place}: {error}") from error
+            raise StoreError(
+                f"cannot {action} {self.place}: {error}{way_out(error, self._folder)}"
+            ) from error
         except BaseException as error:
             if type(error).__name__ != "PanicException":  # of Chroma's Rust core: not an Exception
                 raise
+            failure = RuntimeError(f"Chroma's core failed ({error})")
             raise StoreError(
-                f"cannot {action} {self.place}: Chroma's core failed ({error}). If the folder was damaged, "
-                "restore it from a copy, or import an export of it into a new folder"
+                f"cannot {action} {self.place}: {failure}{way_out(failure, self._folder)}"
             ) from error
+
+
+def _bound_silence(client: ClientAPI) -> None:
+    """Let an HTTP client that would wait for ever give up after some time; others stay as they are."""
+    session = getattr(getattr(client, "_server", None), "_session", None)
+    if isinstance(session, httpx.Client) and session.timeout == httpx.Timeout(None):
+        session.timeout = httpx.Timeout(SERVER_SILENCE)
+
+
+def _write_vectors(collection: RawCollection, page: Mapping[str, Any]) -> None:
+    """Write the vectors of some records, which their metadata hold; records of others have none there."""
+    vectors = {
+        memory_id: str(metadata[VECTOR_KEY])
+        for memory_id, metadata in zip(page["ids"], page["metadatas"], strict=True)
+        if metadata and VECTOR_KEY in metadata
+    }
+    if vectors:
+        ids, dimension = list(vectors), int(collection.metadata["dimension"])
+        collection.upsert(ids=ids, embeddings=decode_vectors(ids, list(vectors.values()), dimension))
 
 
 def _check_stamp(found: Mapping[str, Any], wanted: Mapping[str, Any], place: str) -> None:
@@ -204,7 +336,7 @@ def _check_stamp(found: Mapping[str, Any], wanted: Mapping[str, Any], place: str
         raise EmbedderMismatchError(
             f"namespace {quoted(wanted['namespace'])} in {place} was written with embedder {theirs[0]!r} of "
             f"{theirs[1]} dimensions, not {ours[0]!r} of {ours[1]}: open it with the first, or export it and "
-            "import it into a new folder, which embeds it again"
+            "import it into a new folder, which embeds it again; contextmemory reindex does that in place"
         )
 
 
@@ -304,7 +436,8 @@ class ChromaCollection:
 
     def _page(self, raw: RawCollection, offset: int) -> Mapping[str, Any]:
         with self._store.guarded("read"):
-            return cast(Mapping[str, Any], raw.get(limit=PAGE_SIZE, offset=offset, include=FIELDS))
+            page = self._store.retried(lambda: raw.get(limit=PAGE_SIZE, offset=offset, include=FIELDS))
+            return cast(Mapping[str, Any], page)
 
     def apply(self, change: Change) -> tuple[str, ...]:
         """Write ``change``: one upsert for all that is put, then one delete for what goes."""
@@ -324,8 +457,10 @@ class ChromaCollection:
             self._upsert(raw, change, payloads)
         if change.deletes:
             with self._store.guarded("delete from"):
-                raw.delete(ids=list(change.deletes))
-            if self._head is not None:
+                self._store.retried(lambda: raw.delete(ids=list(change.deletes)))
+            if self._head is None:
+                delete_from_copies(self._store, self._name, change.deletes)
+            else:
                 self._write_head(raw, self._head.record_deletion())
 
     def _upsert(self, raw: RawCollection, change: Change, payloads: Sequence[str]) -> None:
@@ -347,7 +482,11 @@ class ChromaCollection:
             metadatas.append(mark.on_head)
             vectors = np.vstack([vectors, self._head.vector])
         with self._store.guarded("write to"):
-            raw.upsert(ids=ids, documents=texts, embeddings=vectors, metadatas=cast(Any, metadatas))
+            self._store.retried(
+                lambda: raw.upsert(
+                    ids=ids, documents=texts, embeddings=vectors, metadatas=cast(Any, metadatas)
+                )
+            )
 
     def updates(self) -> Update | None:
         """What other processes have written since the last look: one read by id where there is nothing."""
@@ -362,8 +501,13 @@ class ChromaCollection:
         if news is None:
             return None
         with self._store.guarded("read"):
-            page = raw.get(where=cast(Any, news.where), include=FIELDS) if news.where else NOTHING
-            ids = frozenset(raw.get(include=[])["ids"]) if news.deleted else None
+            page: Mapping[str, Any] = NOTHING
+            if news.where:
+                where = cast(Any, news.where)
+                page = cast(Any, self._store.retried(lambda: raw.get(where=where, include=FIELDS)))
+            ids = None
+            if news.deleted:
+                ids = frozenset(self._store.retried(lambda: raw.get(include=[]))["ids"])
         return Update(_batch_of(page, self._dimension), ids)
 
     def _everything(self) -> Update:
@@ -376,17 +520,21 @@ class ChromaCollection:
 
     def _get_head(self, raw: RawCollection) -> Mapping[str, Any]:
         with self._store.guarded("read"):
-            found = raw.get(ids=[Head.ID], include=["metadatas"])["metadatas"]
+            page = self._store.retried(lambda: raw.get(ids=[Head.ID], include=["metadatas"]))
+        found = page["metadatas"]
         return found[0] if found and found[0] else {}
 
     def _write_head(self, raw: RawCollection, metadata: Metadata) -> None:
         assert self._head is not None
+        vector = self._head.vector
         with self._store.guarded("write to"):
-            raw.upsert(
-                ids=[Head.ID],
-                documents=[Head.TEXT],
-                embeddings=self._head.vector,
-                metadatas=cast(Any, [metadata]),
+            self._store.retried(
+                lambda: raw.upsert(
+                    ids=[Head.ID],
+                    documents=[Head.TEXT],
+                    embeddings=vector,
+                    metadatas=cast(Any, [metadata]),
+                )
             )
 
 

@@ -556,7 +556,7 @@ def public_methods() -> list[str]:
 
 
 #: What does not wait for the store, or hands out something that is not awaited.
-WITHOUT_TWIN = {"for_namespace", "namespaces", "opened"}
+WITHOUT_TWIN = {"for_namespace", "inspect", "items", "namespaces", "opened"}
 
 
 @pytest.mark.parametrize("name", sorted(set(public_methods()) - WITHOUT_TWIN))

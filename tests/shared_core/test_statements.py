@@ -80,3 +80,18 @@ def test_a_context_leaves_out_messages_that_the_prompt_shows(memory: ContextMemo
     assert "harbour cat" not in text
     assert "fine name" in text
     assert "boat" in text, "the same id in another conversation is another message"
+
+
+def test_a_stated_relation_supersedes_what_it_contradicts(memory: ContextMemory) -> None:
+    memory.relate("Alice", "lives in", "Paris")
+    moved = memory.relate("Alice", "lives in", "Berlin", conversation_id="c")
+    assert [one.object for one in memory.list(kind="triplet")] == ["Berlin"]
+    assert [one.object for one in memory.history(moved.id)] == ["Paris", "Berlin"]
+    back = memory.relate("Alice", "lives in", "Paris")
+    assert [one.object for one in memory.history(back.id)] == ["Paris", "Berlin", "Paris"]
+
+
+def test_a_fact_of_messages_that_the_prompt_shows_is_not_repeated(memory: ContextMemory) -> None:
+    memory.add({"role": "user", "content": "I love chess.", "id": "m0"}, conversation_id="c")
+    assert "User loves chess" in memory.context("What do I love?").text
+    assert "chess" not in memory.context("What do I love?", conversation_id="c", shown=["m0"]).text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shared_core.context import Context
 from shared_core.inspection.palette import BLOCK_COLOURS, MUTED, TEXT
-from shared_core.inspection.style import Plot, figure, legend
+from shared_core.inspection.style import Plot, figure, legend_below
 
 __all__ = ["budget_plot"]
 
@@ -14,7 +14,7 @@ LEAST_LABELLED = 0.04
 
 def budget_plot(context: Context, *, token_budget: int | None = None) -> Plot:
     """The tokens of each block of a context as one bar, up to the budget if that is named."""
-    made, axes = figure(width=9.0, height=2.3)
+    made, axes = figure(width=9.0, height=2.5)
     parts = [(block.title, block.tokens, BLOCK_COLOURS[block.title]) for block in context.blocks]
     frame = context.tokens - sum(tokens for _, tokens, _ in parts)
     if frame > 0:
@@ -33,5 +33,6 @@ def budget_plot(context: Context, *, token_budget: int | None = None) -> Plot:
     axes.set_title(f"A context of {context.tokens} tokens")
     if not parts:
         axes.text(0.5, 0.5, "Nothing fits the budget", color=TEXT, ha="center", transform=axes.transAxes)
-    legend(axes, ncols=4, loc="upper center", bbox_to_anchor=(0.5, -0.45))
+    if parts:
+        legend_below(made, axes, columns=4)
     return made

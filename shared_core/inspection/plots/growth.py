@@ -29,12 +29,13 @@ def growth_plot(snapshot: Snapshot) -> Plot:
 
 
 def _grow(axes: Any, snapshot: Snapshot) -> None:
+    (end,) = plotted([snapshot.records[-1].created_at])
     for kind in KINDS:
         moments = plotted(record.created_at for record in snapshot.of_kind(kind))
         if moments:
             axes.step(
-                [*moments, max(moments[-1], *plotted([snapshot.records[-1].created_at]))],
-                [*range(1, len(moments) + 1), len(moments)],
+                [moments[0], *moments, end],
+                [*range(len(moments) + 1), len(moments)],
                 where="post",
                 color=KIND_COLOURS[kind],
                 label=KIND_NAMES[kind],

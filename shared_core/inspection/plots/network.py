@@ -76,10 +76,11 @@ def _labels(axes: Any, network: Network, places: dict[str, tuple[float, float]])
         return
     for edge in network.edges:
         (ax, ay), (bx, by) = places[edge.source], places[edge.target]
-        axes.text(
-            (ax + bx) / 2,
-            (ay + by) / 2,
+        axes.annotate(
             plain(edge.label, 22) if edge.label else f"{edge.weight:.2f}",
+            ((ax + bx) / 2, (ay + by) / 2),
+            xytext=(0, 5),
+            textcoords="offset points",
             color=SERIES[1],
             fontsize=7,
             ha="center",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shared_core.inspection.palette import SERIES, TEXT
-from shared_core.inspection.style import Plot, empty, figure, labelled, legend
+from shared_core.inspection.style import Plot, empty, figure, labelled, legend_below
 from shared_core.retrieval import SearchResult
 
 __all__ = ["scores_plot"]
@@ -32,5 +32,5 @@ def scores_plot(result: SearchResult) -> Plot:
     labelled(axes, range(len(hits)), [f"{hit.memory} ({hit.type})" for hit in hits])
     axes.invert_yaxis()
     axes.set_xlim(left=0)
-    legend(axes, ncols=len(names), loc="upper center", bbox_to_anchor=(0.5, -0.9 / made.get_size_inches()[1]))
+    legend_below(made, axes, columns=len(names))
     return made
