@@ -1,8 +1,8 @@
 """ContextMemory for LangChain: agents, LangGraph stores, retrievers, histories, tools and classic chains.
 
 Each name loads on first use, with the LangChain package that it needs; if that is missing, the error names
-the extra that brings it. ``langchain-core`` alone is enough for the retriever, the history, the tools and the
-embedder; the rest of ``__all__`` takes the extra ``langchain``. ``ClassicContextMemory`` is for existing code
+the extra that brings it. ``langchain-core`` alone is enough for the retriever, the history, the tools, the
+embedder and the model; the rest of ``__all__`` takes the extra ``langchain``. ``ClassicContextMemory`` is for existing code
 and stands outside ``__all__``, so that a star import does without ``langchain-classic``.
 """
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from langchain_contextmemory.chat_history import ContextMemoryChatHistory
     from langchain_contextmemory.classic import ClassicContextMemory as ClassicContextMemory
     from langchain_contextmemory.embeddings import LangChainEmbedder
+    from langchain_contextmemory.llm import LangChainLLM
     from langchain_contextmemory.middleware import ContextMemoryMiddleware
     from langchain_contextmemory.retriever import ContextMemoryRetriever
     from langchain_contextmemory.store import ContextMemoryStore
@@ -26,6 +27,7 @@ __all__ = [
     "ContextMemoryRetriever",
     "ContextMemoryStore",
     "LangChainEmbedder",
+    "LangChainLLM",
     "memory_tools",
 ]
 
@@ -36,6 +38,7 @@ _HOMES = {
     "ContextMemoryRetriever": "retriever",
     "ContextMemoryStore": "store",
     "LangChainEmbedder": "embeddings",
+    "LangChainLLM": "llm",
     "memory_tools": "tools",
 }
 

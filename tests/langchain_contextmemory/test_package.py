@@ -47,6 +47,7 @@ def test_the_public_names_are_these() -> None:
         "ContextMemoryRetriever",
         "ContextMemoryStore",
         "LangChainEmbedder",
+        "LangChainLLM",
         "memory_tools",
     ]
     assert dir(langchain_contextmemory) == langchain_contextmemory.__all__

@@ -75,10 +75,12 @@ LAYERS = [
     {"ids", "messages", "buffer", "scoring", "settings"},
     {"index"},
     {"stores"},
-    {"namespaces", "filters", "relevance", "summaries"},
-    {"learning", "erasure", "versions", "retrieval"},
-    {"ingestion", "maintenance"},
+    {"namespaces", "filters", "relevance", "summaries", "llm"},
+    {"erasure", "versions", "retrieval", "graph"},
+    {"learning", "reranking", "session_summary", "supersession"},
+    {"ingestion", "maintenance", "statements", "items"},
     {"memory"},
+    {"scheduler", "mcp_server"},
     {"cli"},
 ]
 
