@@ -2,8 +2,8 @@
 
 Each name loads on first use, with the LangChain package that it needs; if that is missing, the error names
 the extra that brings it. ``langchain-core`` alone is enough for the retriever, the history, the tools, the
-embedder and the model; the rest of ``__all__`` takes the extra ``langchain``. ``ClassicContextMemory`` is for existing code
-and stands outside ``__all__``, so that a star import does without ``langchain-classic``.
+embedder and the model; the rest of ``__all__`` takes the extra ``langchain``. ``ClassicContextMemory`` is for
+existing code and stands outside ``__all__``, so that a star import does without ``langchain-classic``.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class MemoryAddress(BaseModel):
         path: Its folder; None if it was opened with a Chroma client, which cannot be written down.
         namespace: Whose memory it is.
         settings: Its settings; None if they hold a scoring policy of the caller's own.
-        parts: Names of an embedder or extractor that are not the default ones.
+        parts: Names of an embedder or extractor that are not the default ones, and that texts are redacted.
         token: Names the memory in the process that wrote this.
     """
 
@@ -116,4 +116,6 @@ def _special_parts(memory: ContextMemory) -> tuple[str, ...]:
     parts = [] if embedder == default else [f"embedder {embedder}"]
     if extractor != RuleExtractor().name:
         parts.append(f"extractor {extractor}")
+    if memory._redact is not None:  # opened again without it, the memory would store what it must not
+        parts.append("redactor")
     return tuple(parts)

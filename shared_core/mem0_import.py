@@ -14,6 +14,7 @@ from shared_core.errors import ExtractionError, StoreError
 from shared_core.ids import fact_id
 from shared_core.messages import json_object, quoted, storable
 from shared_core.records import ROLES, Memory, Record
+from shared_core.redaction import redact_text, redact_values
 from shared_core.stores.base import Change
 from shared_core.times import parse_timestamp, utc_now
 
@@ -31,7 +32,7 @@ _TOLD = frozenset(
     "id memory data text hash metadata created_at updated_at text_lemmatized user_id run_id expiration_date "
     "score".split()
 )
-#: Facts of one write, at most.
+#: Facts, or messages, of one write, at most.
 BATCH_RECORDS = 500
 
 
@@ -107,6 +108,7 @@ def import_mem0(
         ValueError: If the source or one of its records is not mem0's; nothing is written then.
         OSError: If the file cannot be read.
         StoreError: If the folder has no such collection, or a batch could not be written.
+        ExtractionError: If the extractor failed; the messages are stored, and learnt from later.
     """
     moment = now or utc_now()
     records = [
@@ -237,7 +239,7 @@ def _end_of_day(date: Any) -> datetime | None:
 def _write_facts(memory: ContextMemory, stored: Sequence[_Stored]) -> Mem0Report:
     facts: dict[str, Memory] = {}
     for one in stored:
-        fact = _fact(one)
+        fact = _fact(memory, one)
         known = facts.get(fact.id)
         facts[fact.id] = fact if known is None else known.revised(mention_count=known.mention_count + 1)
     namespace = memory.opened()
@@ -252,17 +254,18 @@ def _write_facts(memory: ContextMemory, stored: Sequence[_Stored]) -> Mem0Report
     return Mem0Report(facts=len(fresh), known=len(stored) - len(fresh))
 
 
-def _fact(stored: _Stored) -> Memory:
+def _fact(memory: ContextMemory, stored: _Stored) -> Memory:
+    text = redact_text(memory._redact, stored.text, "text")
     return Memory(
-        id=fact_id(stored.text),
+        id=fact_id(text),
         kind="fact",
-        text=stored.text,
+        text=text,
         category="other",
         conversation_id=stored.run_id,
         created_at=stored.created_at,
         updated_at=stored.updated_at,
         expires_at=stored.expires_at,
-        metadata=stored.metadata,
+        metadata=redact_values(memory._redact, stored.metadata, "metadata"),
     )
 
 
@@ -272,11 +275,12 @@ def _add_messages(memory: ContextMemory, stored: Sequence[_Stored]) -> Mem0Repor
         by_conversation[one.run_id or DEFAULT_CONVERSATION].append(one)
     known, failure = 0, None
     for conversation, said in by_conversation.items():
-        try:
-            result = memory.add([_message(one) for one in said], conversation)
-            known += result.usage.skipped_messages
-        except ExtractionError as error:  # they are stored; the next flush tries again
-            failure = error
+        for start in range(0, len(said), BATCH_RECORDS):
+            batch = [_message(one) for one in said[start : start + BATCH_RECORDS]]
+            try:
+                known += memory.add(batch, conversation, wait=True).usage.skipped_messages
+            except ExtractionError as error:  # they are stored; the next flush tries again
+                failure = error
     if failure:
         raise failure
     return Mem0Report(messages=len(stored) - known, known=known)

@@ -16,8 +16,8 @@ from shared_core.cli.ingest import ingest
 from shared_core.cli.memories import delete, get, history, remember, update
 from shared_core.cli.output import printable
 from shared_core.cli.recall import context, list_memories, search
-from shared_core.cli.repair import repair
 from shared_core.cli.reindexing import reindex
+from shared_core.cli.repair import repair
 from shared_core.cli.serving import mcp
 from shared_core.cli.statistics import stats
 from shared_core.cli.transfer import export, import_file

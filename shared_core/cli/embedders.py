@@ -16,7 +16,7 @@ _OPENAI = "openai/"
 
 
 def embedder_of(store: ChromaStore, namespace: str) -> Embedder | None:
-    """The embedder that a namespace was written with; None for the bundled one, and any that has no name here.
+    """The embedder that a namespace was written with; None for the bundled one, and any unknown here.
 
     OpenAI's takes its address and key from ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY``.
     """

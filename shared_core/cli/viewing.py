@@ -19,6 +19,11 @@ from shared_core.cli.output import note, waiting
 
 def view(
     file: Annotated[Path, typer.Argument(help="The page to write.")] = Path("memory.html"),
+    query: Annotated[
+        str | None, typer.Option("--query", "-q", help="The question of the context that it shows.")
+    ] = None,
+    budget: Annotated[int, typer.Option("--budget", "-b", help="Most tokens of that context.")] = 2_000,
+    limit: Annotated[int, typer.Option("--limit", "-l", help="Most memories listed, the newest.")] = 5_000,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that exists.")] = False,
     path: PathOption = DEFAULT_PATH,
     namespace: NamespaceOption = DEFAULT_NAMESPACE,
@@ -31,5 +36,5 @@ def view(
     with reading(path, namespace) as memory, waiting("Drawing"):
         from shared_core.inspection.page import write_page
 
-        write_page(memory, file)
+        write_page(memory, file, query=query, token_budget=budget, limit=limit)
     note(f"open {str(file)!r} in a browser")

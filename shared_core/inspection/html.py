@@ -90,7 +90,8 @@ def _(value: ContextBlock) -> str:
     colour = BLOCK_COLOURS.get(value.title, MUTED)
     return (
         f"<details open style='border-left:4px solid {colour};padding-left:8px;margin:4px 0'>"
-        f"<summary>{_text(value.title)} <span style='{_SMALL}'>{_count(value.tokens, 'token')}</span></summary>"
+        f"<summary>{_text(value.title)} "
+        f"<span style='{_SMALL}'>{_count(value.tokens, 'token')}</span></summary>"
         f"<pre style='white-space:pre-wrap;background:none;color:inherit;margin:4px 0'>"
         f"{escape(_cut(value.text, BLOCK_CHARACTERS))}</pre></details>"
     )
@@ -122,11 +123,14 @@ def _(value: AddResult) -> str:
 def _(value: MaintenanceReport) -> str:
     if value.changed_nothing:
         return "<div>Everything was in order: nothing changed.</div>"
-    reasons = {"moved": value.moved, "promoted": value.promoted}
+    reasons: dict[str, list[str]] = {
+        "moved": [move.reason for move in value.moved],
+        "promoted": [promotion.reason for promotion in value.promoted],
+    }
     rows = []
     for name, count in value.counts.items():
         if count:
-            said = Counter(one.reason for one in reasons.get(name, ()))
+            said = Counter(reasons.get(name, []))
             what = [f"{reason} ({times})" for reason, times in said.most_common(3)]
             named = what or [str(one) for one in getattr(value, name)[:3]]
             more = "" if what or count <= len(named) else ", …"

@@ -95,4 +95,3 @@ def _replace(target: Path, text: str) -> None:
     except OSError:
         os.unlink(file.name)
         raise
-

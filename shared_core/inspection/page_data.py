@@ -100,16 +100,14 @@ def _network(network: Network) -> dict[str, Any]:
 def _sample(
     memory: ContextMemory, snapshot: Snapshot, query: str | None, token_budget: int
 ) -> Mapping[str, Any]:
-    """A context for ``query``, or for the newest thing that a user said; looking does not count as reading."""
+    """A context for ``query``, or for what a user said last; looking does not count as reading."""
     said = snapshot.of_kind("message")
     newest = next((message for message in reversed(said) if message.role == "user"), None)
     asked = query or (newest.text if newest else None)
     asked = asked[:QUERY_CHARACTERS] if asked else None
     conversation = said[-1].conversation_id if said else None
     sources = memory._context_sources(asked, conversation, frozenset(), snapshot.now)
-    context = build_context(
-        sources, token_budget=token_budget, counter=counter_for(memory.settings.model)
-    )
+    context = build_context(sources, token_budget=token_budget, counter=counter_for(memory.settings.model))
     return {
         "query": asked,
         "budget": token_budget,

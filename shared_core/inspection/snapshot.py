@@ -37,7 +37,9 @@ class Snapshot:
     def of(cls, memory: ContextMemory, *, now: datetime | None = None) -> Snapshot:
         """A snapshot of ``memory``."""
         with memory.opened().use() as index:
-            records = [index.memory_at(row) for memory_id in index if (row := index.row(memory_id)) is not None]
+            records = [
+                index.memory_at(row) for memory_id in index if (row := index.row(memory_id)) is not None
+            ]
         records.sort(key=lambda record: (record.created_at, record.turn or 0, record.id))
         return cls(memory.namespace, moment_of(now), tuple(records), memory.settings)
 

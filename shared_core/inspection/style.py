@@ -8,14 +8,22 @@ from functools import lru_cache
 from io import BytesIO
 from typing import Any
 
+from matplotlib import dates as matplotlib_dates
 from matplotlib.axes import Axes
-from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
+from matplotlib.ticker import MaxNLocator
 
 from shared_core.inspection.palette import MUTED, TEXT
 
-__all__ = ["Plot", "days_axis", "empty", "figure", "labelled", "legend", "legend_below", "plain", "plotted"]
+__all__ = [
+    "Plot", "days_axis", "empty", "figure", "labelled", "legend", "legend_below", "plain", "plotted",
+    "whole_numbers",
+]  # fmt: skip
+
+#: Its functions have no annotations.
+dates: Any = matplotlib_dates
 
 #: Dots per inch of the picture, and of the screen that it is made for.
 DOTS, SCREEN_DOTS = 144, 72
@@ -79,16 +87,21 @@ def legend_below(made: Plot, axes: Axes, *, columns: int) -> None:
 
 def days_axis(axes: Axes) -> None:
     """Dates along the bottom, as short as can be."""
-    locator = AutoDateLocator(minticks=3, maxticks=8)
+    locator = dates.AutoDateLocator(minticks=3, maxticks=8)
     axes.xaxis.set_major_locator(locator)
-    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+    axes.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
     axes.xaxis.get_offset_text().set_color(TEXT)
     axes.set_xlabel("date (UTC)")
 
 
+def whole_numbers(axis: Axis) -> None:
+    """Ticks at whole numbers only: there is no half memory."""
+    axis.set_major_locator(MaxNLocator(integer=True, nbins="auto"))
+
+
 def plotted(moments: Iterable[datetime]) -> list[float]:
     """Moments as matplotlib counts them, in days."""
-    return [float(date2num(moment)) for moment in moments]
+    return [float(dates.date2num(moment)) for moment in moments]
 
 
 def empty(axes: Axes, text: str) -> None:

@@ -123,9 +123,9 @@ class RetrievalTools:
     ) -> Annotated[CallToolResult, ContextText]:
         """A block of text for a prompt: core memory, what fits the question, what was just said."""
         made = self._memory.context(query, token_budget, conversation_id, rendering=layout)
-        ids: builtins.list[str] = [memory_id for block in made.blocks for memory_id in block.memory_ids]
+        ids = dict.fromkeys(memory_id for block in made.blocks for memory_id in block.memory_ids)
         answer = ContextText(
-            text=made.text, tokens=made.tokens, token_budget=token_budget, memory_ids=list_of_first(ids)
+            text=made.text, tokens=made.tokens, token_budget=token_budget, memory_ids=builtins.list(ids)
         )
         return CallToolResult(
             content=[TextContent(type="text", text=made.text)],
@@ -138,8 +138,3 @@ class RetrievalTools:
         if not versions:
             raise ValueError(f"there is no memory {quoted(memory_id)}: search or list gives the ids")
         return Versions(id=memory_id, versions=[MemoryView.of(version) for version in versions])
-
-
-def list_of_first(ids: builtins.list[str]) -> builtins.list[str]:
-    """Each id once, in order."""
-    return builtins.list(dict.fromkeys(ids))

@@ -10,6 +10,7 @@ import httpx
 #: What Chroma's messages have in common where the disk is full, where index files are broken, and where the
 #: database is.
 FULL = ("disk is full", "disk full", "disk I/O error", "No space left", "File too large")
+UNAPPLIED = "Failed to apply logs"
 BROKEN_INDEX = ("hnsw", "pickle")
 BROKEN_DATABASE = ("malformed", "not a database", "no such table", "no such column", "Chroma's core failed")
 READ_ONLY = ("readonly database", "read-only", "Permission denied")
@@ -25,6 +26,8 @@ def way_out(error: Exception, folder: Path | None) -> str:
     text = str(error)
     if any(words in text for words in FULL):
         return ". Make room and try again: what was written before is there"
+    if UNAPPLIED in text:
+        return ". Is the disk full? Make room and try again: what was written before is there"
     if any(words in text for words in BROKEN_INDEX):
         first = "stop the server" if folder is None else "close what uses the folder"
         place = "FOLDER" if folder is None else quote(str(folder))

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import chromadb
+import numpy as np
 import pytest
 from chromadb.config import Settings as ChromaSettings
 
 from shared_core import ContextMemory
 from shared_core.errors import StoreError
 from shared_core.mem0_import import Mem0Report, import_mem0
+from shared_core.redaction import redact_secrets
 
 STAMP = "2025-05-04T10:00:00.130170+00:00"
 
@@ -123,7 +125,7 @@ def test_its_chroma_folder_and_collection_are_read(memory: ContextMemory, tmp_pa
     collection = client.create_collection("mem0", embedding_function=None)
     collection.add(
         ids=["a", "b"],
-        embeddings=[[0.1, 0.2], [0.3, 0.4]],
+        embeddings=np.eye(2, dtype=np.float32),
         metadatas=[payload("Likes tea", topic="drinks"), payload("I live in Berlin.", role="user")],
     )
     report = import_mem0(memory, collection, user_id="alice")
@@ -162,6 +164,15 @@ def test_a_large_import_is_written_in_batches(memory: ContextMemory) -> None:
     report = import_mem0(memory, (item(i, f"Fact number {i}") for i in range(1_200)), user_id="alice")
     assert report.facts == 1_200
     assert len(memory.list(limit=2_000)) == 1_200
+
+
+def test_secrets_are_left_out_of_facts_and_messages(tmp_path: Path) -> None:
+    export = [item(1, "Mail: ada@example.com", metadata={"to": "ada@example.com"})]
+    export += [item(2, "Write to ada@example.com.", role="user")]
+    with ContextMemory(tmp_path / "memory", redact=redact_secrets) as memory:
+        import_mem0(memory, export, user_id="alice")
+        assert len(memory.list()) >= 2
+        assert not [one for one in memory.list() if "ada@" in one.model_dump_json()]
 
 
 def test_what_mem0_itself_wrote_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -307,6 +307,11 @@ def test_every_field_of_a_record_survives(tmp_path: Path, fresh: ContextMemory) 
         is_active=False,
         pinned=True,
         title="talent",
+        tier="ltm",
+        working_until=NOW,
+        working_reason="held",
+        made_of=("fact-9",),
+        generated="0a",
         metadata={"deep": [{"a": None}, True, 2**70, 1e-300]},
     )
     assert {name for name in Memory.model_fields if getattr(full, name) == getattr(record("x"), name)} <= {

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from shared_core.decay import ARCHIVED_FROM_DAYS, COLD_FROM_DAYS, WARM_FROM_DAYS, Stage
 from shared_core.inspection.palette import MUTED, SERIES, STAGE_COLOURS, TEXT
 from shared_core.inspection.snapshot import Snapshot
-from shared_core.inspection.style import Plot, days_axis, empty, figure, legend
+from shared_core.inspection.style import Plot, days_axis, empty, figure, legend, whole_numbers
 from shared_core.scoring import PresetName, ScoringPolicy, Signals, policy_of
 from shared_core.times import SECONDS_PER_DAY, age_days
 
@@ -19,6 +20,8 @@ __all__ = ["decay_plot", "score_left", "stages_plot"]
 
 #: Days shown at least, so that every stage is seen.
 LEAST_DAYS = 120.0
+#: Least share of the width into which the name of a stage fits.
+LEAST_LABELLED = 0.05
 CURVE_POINTS, STAGE_POINTS = 600, 160
 #: Where each stage begins, in days.
 STAGES: Mapping[Stage, float] = {
@@ -68,9 +71,7 @@ def decay_plot(
     ages = np.array([age_days(bubble.dated, snapshot.now) for bubble in bubbles], dtype=np.float64)
     horizon = days or max(LEAST_DAYS, 1.1 * float(ages.max(initial=0.0)))
     made, axes = figure(width=8.5, height=4.0)
-    for begin, stage in ((begin, stage) for stage, begin in STAGES.items() if begin < horizon):
-        axes.axvline(begin, color=MUTED, linewidth=0.8, linestyle=":")
-        axes.text(begin, 1.02, f" {stage}", color=TEXT, fontsize=8, transform=axes.get_xaxis_transform())
+    _stage_lines(axes, horizon)
     grid = np.linspace(0.0, horizon, CURVE_POINTS)
     for (name, policy), colour in zip(chosen.items(), _colours(len(chosen)), strict=True):
         axes.plot(grid, score_left(policy_of(policy), grid), color=colour, label=name, linewidth=1.8)
@@ -85,10 +86,20 @@ def decay_plot(
             alpha=0.85,
             zorder=3,
         )
-    axes.set(xlabel="age in days", ylabel="share of the score left", ylim=(0.0, 1.05), xlim=(-0.02 * horizon, horizon))
+    axes.set(xlabel="age in days", ylabel="share of the score left")
+    axes.set(ylim=(0.0, 1.05), xlim=(-0.02 * horizon, horizon))
     axes.set_title("What decay leaves", pad=18)
     legend(axes)
     return made
+
+
+def _stage_lines(axes: Axes, horizon: float) -> None:
+    ends = [*list(STAGES.values())[1:], horizon]
+    for (stage, begin), end in zip(STAGES.items(), ends, strict=True):
+        if begin < horizon:
+            axes.axvline(begin, color=MUTED, linewidth=0.8, linestyle=":")
+        if min(end, horizon) - begin >= LEAST_LABELLED * horizon:
+            axes.text(begin, 1.02, f" {stage}", color=TEXT, fontsize=8, transform=axes.get_xaxis_transform())
 
 
 def _name(snapshot: Snapshot) -> str:
@@ -121,15 +132,13 @@ def stages_plot(snapshot: Snapshot) -> Plot:
         alpha=0.85,
     )
     axes.set_ylabel("bubbles")
-    axes.yaxis.get_major_locator().set_params(integer=True)
+    whole_numbers(axes.yaxis)
     days_axis(axes)
     legend(axes, loc="upper left")
     return made
 
 
-def _stages_at(
-    moment: float, created: NDArray[np.float64], dated: NDArray[np.float64]
-) -> NDArray[np.intp]:
+def _stages_at(moment: float, created: NDArray[np.float64], dated: NDArray[np.float64]) -> NDArray[np.intp]:
     ages = (moment - dated[created <= moment]) / SECONDS_PER_DAY
     stages = np.clip(np.searchsorted(list(STAGES.values()), ages, side="right") - 1, 0, None)
     return np.bincount(stages, minlength=len(STAGES))

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from shared_core.inspection.palette import SERIES, TEXT, TIER_COLOURS
 from shared_core.inspection.snapshot import Snapshot
-from shared_core.inspection.style import Plot, empty, figure, labelled, legend
+from shared_core.inspection.style import Plot, empty, figure, labelled, legend, whole_numbers
 from shared_core.maintenance import MaintenanceReport
 from shared_core.records import LEARNT_KINDS, TIERS
 
@@ -33,7 +33,7 @@ def maintenance_plot(snapshot: Snapshot, report: MaintenanceReport) -> Plot:
         bars = left.barh(range(len(names)), [counts[name] for name in names], color=SERIES[0])
         left.bar_label(bars, color=TEXT, fontsize=8, padding=2)
         labelled(left, range(len(names)), [name.replace("_", " ") for name in names])
-        left.xaxis.get_major_locator().set_params(integer=True)
+        whole_numbers(left.xaxis)
         left.margins(x=0.12)
     else:
         empty(left, "Everything was in order")
@@ -55,5 +55,5 @@ def _tiers(axes: Axes, snapshot: Snapshot, report: MaintenanceReport) -> None:
     axes.set_xticks(range(len(TIERS)), [TIER_NAMES[tier] for tier in TIERS])
     axes.set_title("The tiers")
     axes.set_ylabel("memories")
-    axes.yaxis.get_major_locator().set_params(integer=True)
+    whole_numbers(axes.yaxis)
     legend(axes)

@@ -38,7 +38,9 @@ def network_plot(network: Network, *, title: str, nothing: str) -> Plot:
     _nodes(axes, network, places)
     _labels(axes, network, places)
     if network.left_out:
-        axes.text(0, 0, f"{network.left_out} more not shown", color=TEXT, fontsize=8, transform=axes.transAxes)
+        axes.text(
+            0, 0, f"{network.left_out} more not shown", color=TEXT, fontsize=8, transform=axes.transAxes
+        )
     axes.margins(0.14)
     legend(axes, loc="lower right")
     return made

@@ -107,9 +107,9 @@ function day(seconds) {
 function showGraph(found) {
   const { nodes, edges } = data.network;
   if (!nodes.length) return place("graph").replaceChildren("Nothing is linked yet.");
-  const [width, height, rim] = [540, 420, 46];
+  const [width, height, rim] = [1100, 470, 70];
   const x = (node) => rim + ((node.x + 1) / 2) * (width - 2 * rim);
-  const y = (node) => rim / 2 + ((node.y + 1) / 2) * (height - rim);
+  const y = (node) => rim / 2 + ((node.y + 1) / 2) * (height - 0.8 * rim);
   const lit = (node) => node.ids.some((id) => found.has(id));
   const image = drawn("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "What is linked with what" });
   for (const edge of edges) {
@@ -129,9 +129,9 @@ function showGraph(found) {
     const drawing = drawn("circle", circle, title);
     drawing.addEventListener("click", () => ask(node.label));
     image.append(drawing);
-    if (number < 40) {
+    if (nodes.length <= 80 || number < 40) {
       const beside = { x: x(node), y: y(node) - 8 - Math.min(8, node.degree), "text-anchor": "middle", class: faded };
-      image.append(drawn("text", beside, cut(node.label, 26)));
+      image.append(drawn("text", beside, cut(node.label, 22)));
     }
   });
   const legend = made("div", { class: "soft" }, data.network.left_out ? `${data.network.left_out} more are not drawn.` : "");

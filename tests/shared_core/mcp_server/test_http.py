@@ -167,6 +167,18 @@ def test_a_server_that_is_told_to_stop_lets_the_folder_go(tmp_path: Path) -> Non
         pass
 
 
+async def test_while_nobody_talks_the_memory_is_maintained(tmp_path: Path) -> None:
+    with http_server(tmp_path / "memory", "alice", "--idle-minutes", "0.01") as running:
+        async with running.client() as client:
+            await value(client, "remember", text="User works at Acme.", category="work")
+            for _ in range(100):
+                listed = (await client.list_resources()).resources
+                if "memory://blocks/user_profile" in {str(one.uri) for one in listed}:
+                    return
+                await asyncio.sleep(0.2)
+    raise AssertionError("no block was written")
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [
@@ -176,6 +188,7 @@ def test_a_server_that_is_told_to_stop_lets_the_folder_go(tmp_path: Path) -> Non
         (["--host", " "], "is empty"),
         (["--port", "70000"], "70000"),
         (["--transport", "sse"], "sse"),
+        (["--idle-minutes", "-1"], "idle_minutes"),
         (["--namespace", ""], "namespace"),
     ],
 )
