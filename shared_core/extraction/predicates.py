@@ -15,7 +15,16 @@ NOT = "not_"
 #: ``favorite_…`` predicates (``favorite_color``) are single-valued as well.
 SINGLE_VALUED = frozenset(
     {"name", "goes_by", "works_at", "works_as", "lives_in", "from", "born_in", "age", "birthday"}
-    | {"marital_status", "married_to", "has_wife", "has_husband", "has_spouse", "has_fiance", "diet"}
+    | {
+        "marital_status",
+        "married_to",
+        "has_wife",
+        "has_husband",
+        "has_spouse",
+        "has_fiance",
+        "has_boss",
+        "diet",
+    }
     | {
         "has_mother",
         "has_father",

@@ -1,4 +1,4 @@
-"""Vectors of one namespace: exact products with a question, in blocks that never move."""
+"""Vectors of one namespace: exact products with a question, in blocks."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from shared_core.embedding.base import FloatArray
 
-#: Rows of one block. Blocks instead of one array that doubles: growing copies nothing and wastes at most one.
+#: Rows of one block. Blocks instead of one array that doubles: growing copies no more than the first of them.
 BLOCK_ROWS = 8_192
+#: What the first block holds at first; ``BLOCK_ROWS`` is this times a power of 2.
+FIRST_ROWS = 64
 
 
 class VectorTable:
@@ -38,13 +40,25 @@ class VectorTable:
         first, done = self._rows, 0
         while done < len(vectors):
             number, place = divmod(self._rows, BLOCK_ROWS)
-            if number == len(self._blocks):
-                self._blocks.append(np.empty((self.dimension, BLOCK_ROWS), dtype=np.float32))
             fitting = vectors[done : done + BLOCK_ROWS - place]
+            self._make_room(number, place + len(fitting))
             self._blocks[number][:, place : place + len(fitting)] = fitting.T
             self._rows += len(fitting)
             done += len(fitting)
         return first
+
+    def _make_room(self, number: int, rows: int) -> None:
+        """Let a block hold so many rows: the first one grows by doubling, since most namespaces are small."""
+        if number == len(self._blocks):
+            width = FIRST_ROWS if number == 0 else BLOCK_ROWS
+            self._blocks.append(np.empty((self.dimension, width), dtype=np.float32))
+        block = self._blocks[number]
+        width = block.shape[1]
+        while width < rows:
+            width *= 2
+        if width > block.shape[1]:
+            self._blocks[number] = np.empty((self.dimension, width), dtype=np.float32)
+            self._blocks[number][:, : block.shape[1]] = block
 
     def products(self, queries: FloatArray, *, out: FloatArray | None = None) -> FloatArray:
         """The product of each row with one query or several; cosines, where all are unit vectors.

@@ -117,14 +117,16 @@ def counter_for(model: str | None = None, *, allow_download: bool = True) -> Tok
 
     Never hangs: a file that is missing is asked for once in the life of the process, for
     ``DOWNLOAD_WAIT_SECONDS`` at most; then, and without ``allow_download`` at once, a bound takes its place.
-    If the download ends later, later calls get the exact counter.
+    If the download ends later, later calls get the exact counter. Where no model is named, nothing is
+    fetched: whoever names none has not asked for the network.
 
     Example:
         >>> counter_for("gpt-4o", allow_download=False).count("My name is Alice.") >= 5
         True
     """
     name = encoding_name(model)
-    return _local(name) or (_download(name) if allow_download else None) or _bounding_counter(name)
+    fetched = _download(name) if allow_download and model is not None else None
+    return _local(name) or fetched or _bounding_counter(name)
 
 
 def _bounding_counter(name: str) -> TokenCounter:

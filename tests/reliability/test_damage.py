@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from shared_core import ContextMemory
@@ -55,10 +56,11 @@ def scramble(file: Path) -> None:
 
 
 def has_every_vector(folder: Path) -> bool:
-    """Whether Chroma itself finds the records by their vectors: all but the few that its graph passes over."""
+    """Whether Chroma itself finds the records by their vectors, but for a few that its graph passes over."""
     with chroma_client(folder) as client:
         (collection,) = client.list_collections()
-        found = collection.query(query_embeddings=[[0.1] * 256], n_results=1_000, include=[])
+        query = np.full((1, 256), 0.1, dtype=np.float32)
+        found = collection.query(query_embeddings=query, n_results=1_000, include=[])
         return len(found["ids"][0]) > 0.9 * collection.count() > 1.8 * MESSAGES
 
 
