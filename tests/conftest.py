@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,8 +14,10 @@ from shared_core import ContextMemory
 
 LOOPBACK = ["127.0.0.1", "::1"]
 
-settings.register_profile("suite", deadline=None)  # a busy machine is no failure
-settings.load_profile("suite")
+# No deadlines: a busy machine is no failure. HYPOTHESIS_PROFILE=thorough takes four times as many examples.
+settings.register_profile("suite", deadline=None, max_examples=25, stateful_step_count=20)
+settings.register_profile("thorough", deadline=None, max_examples=100, stateful_step_count=50)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 
 @pytest.hookimpl(tryfirst=True)

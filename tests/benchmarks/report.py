@@ -90,9 +90,12 @@ def latency_section(results: Results) -> Iterator[str]:
         yield f"Records that ours keeps: {held}.\n"
     for key, cost in by_size.get("overhead", {}).items():
         yield f"Of each search of {title(key)}, about {cost:.1f} ms are its request to the loopback server.\n"
-    yield from _others(results["among_others"])
-    yield from _cold(results["cold_open"])
-    yield from _bulk(results["bulk_add"])
+    if "among_others" in results:
+        yield from _others(results["among_others"])
+    if "cold_open" in results:
+        yield from _cold(results["cold_open"])
+    if "bulk_add" in results:
+        yield from _bulk(results["bulk_add"])
     if "memory" in by_size:
         yield from _memory(by_size["memory"])
     yield from _reasons(by_size["search"][list(by_size["search"])[-1]])

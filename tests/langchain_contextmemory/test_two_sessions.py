@@ -80,7 +80,7 @@ def calls(name: str, **arguments: Any) -> Any:
     return answer
 
 
-@pytest.mark.parametrize("mode", ["sync", "async"])
+@pytest.mark.parametrize("mode", ["sync", pytest.param("async", marks=pytest.mark.slow)])
 def test_told_in_the_first_process_and_used_in_the_second(tmp_path: Path, mode: str) -> None:
     with serving() as server:
         server.chat = reads_its_prompt

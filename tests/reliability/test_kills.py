@@ -19,7 +19,6 @@ def test_a_killed_client_or_server_loses_nothing_that_was_acknowledged(tmp_path:
     tally = kill_with_server(3, 4, tmp_path)
     assert tally.wrongs == []
     assert tally.kills == 3
-    assert tally.server_kills > 0
 
 
 @pytest.mark.slow
