@@ -105,6 +105,7 @@ def test_told_in_the_first_process_and_used_in_the_second(tmp_path: Path, mode: 
     assert offered == {"weather", "remember", "recall", "forget", "relate"}
 
 
+@pytest.mark.slow
 def test_what_a_tool_stored_in_the_first_process_is_recalled_in_the_second(tmp_path: Path) -> None:
     with serving() as server:
         server.script.append(calls("remember", text="User flies to Porto in June", category="goal"))

@@ -21,6 +21,9 @@ from tests.reliability.server import RunningServer
 from tests.shared_core.building import NotesExtractor, said
 
 #: An error has to come within so many seconds.
+#: Waits for servers to start, fail and come back: over half a minute.
+pytestmark = pytest.mark.slow
+
 BOUND = 10.0
 
 
