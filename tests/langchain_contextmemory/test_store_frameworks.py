@@ -27,7 +27,7 @@ HAS_LANGMEM = find_spec("langmem") is not None  # not among what every run insta
 if HAS_LANGMEM:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # langmem's own, on import
-        from langmem import (  # type: ignore[import-untyped]
+        from langmem import (
             create_manage_memory_tool,
             create_memory_store_manager,
             create_search_memory_tool,
