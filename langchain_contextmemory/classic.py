@@ -11,11 +11,11 @@ from pydantic import ConfigDict, PrivateAttr, field_validator
 
 from langchain_contextmemory.messages import text_of, to_core
 from shared_core.arguments import at_least, conversation_of
-from shared_core.context import TITLES, Context
+from shared_core.context.assembly import TITLES, Context
+from shared_core.context.rendering import CLOSING, LAYOUTS, OPENING
 from shared_core.errors import ContextMemoryError
 from shared_core.memory import DEFAULT_CONVERSATION, ContextMemory
 from shared_core.messages import quoted
-from shared_core.rendering import CLOSING, LAYOUTS, OPENING
 from shared_core.tokens import counter_for
 
 __all__ = ["ClassicContextMemory"]

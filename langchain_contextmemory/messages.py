@@ -19,9 +19,9 @@ from langchain_core.messages import (
 )
 from pydantic_core import to_jsonable_python
 
+from shared_core.context.rendering import strip_own_context
 from shared_core.messages import ROLE_ALIASES, json_object, quoted
 from shared_core.records import ROLES, Memory
-from shared_core.rendering import strip_own_context
 
 __all__ = ["METADATA_KEY", "from_core", "spoken_text", "text_of", "to_core"]
 

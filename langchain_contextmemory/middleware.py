@@ -22,9 +22,9 @@ from langchain_contextmemory.messages import spoken_text, to_core
 from langchain_contextmemory.thread import ids_in_prompt, question_in, unlearnt
 from langchain_contextmemory.tools import is_tool_result, memory_tools
 from shared_core import ContextMemory
+from shared_core.context.rendering import LAYOUTS, Rendering
 from shared_core.memory import DEFAULT_CONVERSATION
 from shared_core.messages import quoted
-from shared_core.rendering import LAYOUTS, Rendering
 
 __all__ = ["ContextMemoryMiddleware", "Failures"]
 

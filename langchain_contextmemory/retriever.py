@@ -10,9 +10,9 @@ from pydantic import ConfigDict, Field, field_validator
 
 from langchain_contextmemory.messages import METADATA_KEY
 from shared_core.arguments import at_least, conversation_of
-from shared_core.filters import SEARCHED_KINDS, FilterOptions, Filters
 from shared_core.memory import ContextMemory
-from shared_core.retrieval import SearchHit
+from shared_core.retrieval.filters import SEARCHED_KINDS, FilterOptions, Filters
+from shared_core.retrieval.search import SearchHit
 
 __all__ = ["ContextMemoryRetriever", "document_of"]
 

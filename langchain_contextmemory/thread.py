@@ -9,8 +9,8 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langchain_contextmemory.messages import spoken_text, to_core
 from langchain_contextmemory.tools import is_tool_result
 from shared_core import ContextMemory
+from shared_core.context.rendering import is_own_context
 from shared_core.ids import message_record_id
-from shared_core.rendering import is_own_context
 
 __all__ = ["ids_in_prompt", "is_synthetic", "known_ids", "question_in", "unlearnt"]
 

@@ -15,10 +15,10 @@ from pydantic import BaseModel, Field, ValidationError
 
 from langchain_contextmemory.identity import checked_default, checked_field, namespace_of
 from shared_core import ContextMemory
+from shared_core.context.rendering import CLOSING, OPENING, safe_text
 from shared_core.messages import quoted
 from shared_core.records import Category
-from shared_core.rendering import CLOSING, OPENING, safe_text
-from shared_core.retrieval import SearchHit
+from shared_core.retrieval.search import SearchHit
 
 try:
     from langgraph.prebuilt import ToolRuntime

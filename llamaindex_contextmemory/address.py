@@ -99,8 +99,13 @@ class Lease:
 
 
 def _close(memory: ContextMemory) -> None:
-    """Close in a thread: a collection of garbage may come amid the opening of a store, which holds locks."""
-    threading.Thread(target=memory.close, name="contextmemory-close", daemon=True).start()
+    """Close in a thread: a collection of garbage may come amid the opening of a store, which holds locks.
+
+    Interpreter exit waits for the thread. Where the interpreter is past that, nothing is started: a thread
+    that outlives it is ended in the middle of native code, which aborts the process.
+    """
+    if threading.main_thread().is_alive():
+        threading.Thread(target=memory.close, name="contextmemory-close").start()
 
 
 def folder_of(memory: ContextMemory) -> Path | None:

@@ -20,9 +20,9 @@ from typing_extensions import Unpack
 from llamaindex_contextmemory.messages import EXACT_KEY
 from shared_core import ContextMemory
 from shared_core.arguments import at_least
-from shared_core.filters import FilterOptions
 from shared_core.messages import quoted
-from shared_core.retrieval import SearchHit
+from shared_core.retrieval.filters import FilterOptions
+from shared_core.retrieval.search import SearchHit
 
 __all__ = ["ContextMemoryRetriever", "node_of"]
 

@@ -6,9 +6,9 @@ import asyncio
 from llama_index.core.tools.tool_spec.base import SPEC_FUNCTION_TYPE, BaseToolSpec
 
 from shared_core import ContextMemory
+from shared_core.context.rendering import safe_text
 from shared_core.messages import quoted
 from shared_core.records import Category
-from shared_core.rendering import safe_text
 
 __all__ = ["ContextMemoryToolSpec"]
 

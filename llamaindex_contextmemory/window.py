@@ -18,7 +18,7 @@ from llama_index.core.base.llms.types import (
 )
 
 from llamaindex_contextmemory.messages import readable
-from shared_core.rendering import shortened
+from shared_core.context.rendering import shortened
 from shared_core.tokens import TokenCounter
 
 #: What the format of a chat costs for each message, as OpenAI counts it.

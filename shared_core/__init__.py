@@ -6,12 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shared_core.context import Context
+    from shared_core.context.assembly import Context
     from shared_core.embedding import OpenAIEmbedder, WordLlamaEmbedder
     from shared_core.errors import ContextMemoryError
     from shared_core.memory import ContextMemory
     from shared_core.records import AddResult, Memory
-    from shared_core.retrieval import SearchHit, SearchResult
+    from shared_core.retrieval.search import SearchHit, SearchResult
     from shared_core.settings import Settings
 
 __version__ = "0.1.0"
@@ -31,13 +31,13 @@ __all__ = [
 
 _HOMES = {
     "AddResult": "records",
-    "Context": "context",
+    "Context": "context.assembly",
     "ContextMemory": "memory",
     "ContextMemoryError": "errors",
     "Memory": "records",
     "OpenAIEmbedder": "embedding",
-    "SearchHit": "retrieval",
-    "SearchResult": "retrieval",
+    "SearchHit": "retrieval.search",
+    "SearchResult": "retrieval.search",
     "Settings": "settings",
     "WordLlamaEmbedder": "embedding",
 }

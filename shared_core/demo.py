@@ -8,9 +8,9 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-from shared_core.context import Context
+from shared_core.context.assembly import Context
 from shared_core.memory import ContextMemory
-from shared_core.retrieval import SearchResult
+from shared_core.retrieval.search import SearchResult
 
 NAMESPACE = "demo-maya"
 #: When the questions are asked; fixed, so that the same story always gives the same ages and scores.

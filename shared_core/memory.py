@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from typing_extensions import Self, Unpack
 
-from shared_core.access import AccessNotes, recalled
 from shared_core.arguments import (
     at_least,
     conversation_of,
@@ -25,32 +24,33 @@ from shared_core.arguments import (
     statement_of,
     words_or_none,
 )
-from shared_core.blocks import Blocks
-from shared_core.context import TITLES, Context, ContextSources, Rendering, build_context
+from shared_core.context.assembly import TITLES, Context, ContextSources, Rendering, build_context
+from shared_core.context.gathering import gather
+from shared_core.core_memory.blocks import Blocks
+from shared_core.core_memory.working_memory import hold, release, working_rows
 from shared_core.embedding.base import Embedder
-from shared_core.erasure import delete_memories, erase_messages
 from shared_core.errors import StoreError
 from shared_core.extraction.schema import Extractor
-from shared_core.filters import SEARCHED_KINDS, FilterOptions, Filters
-from shared_core.gathering import gather
 from shared_core.index.resident import ResidentIndex
-from shared_core.ingestion import Ingestion
-from shared_core.listing import newest_first, oldest_first
-from shared_core.maintenance import MaintenanceReport, maintain
+from shared_core.learning.ingestion import Ingestion
+from shared_core.learning.statements import fact_of, relation_of, state
+from shared_core.learning.versions import history, revise
 from shared_core.messages import MessageLike, json_object, parse_messages, quoted, storable
 from shared_core.namespaces import Namespace, NamespacePool, acquire_pool, release_pool, retain_pool
-from shared_core.question import read_question
 from shared_core.records import KINDS, AddResult, Category, Memories, Memory
 from shared_core.redaction import Redactor, checked_redactor, redact_messages, redact_text, redact_values
-from shared_core.reranking import RERANKED, Reranker, rerank
-from shared_core.retrieval import Query, SearchHit, SearchResult, search
+from shared_core.retrieval.filters import SEARCHED_KINDS, FilterOptions, Filters
+from shared_core.retrieval.listing import newest_first, oldest_first
+from shared_core.retrieval.question import read_question
+from shared_core.retrieval.reranking import RERANKED, Reranker, rerank
+from shared_core.retrieval.search import Query, SearchHit, SearchResult, search
 from shared_core.scoring import policy_of
 from shared_core.settings import Settings
-from shared_core.statements import fact_of, relation_of, state
 from shared_core.times import utc_now
 from shared_core.tokens import counter_for
-from shared_core.versions import history, revise
-from shared_core.working_memory import hold, release, working_rows
+from shared_core.upkeep.access import AccessNotes, recalled
+from shared_core.upkeep.erasure import delete_memories, erase_messages
+from shared_core.upkeep.maintenance import MaintenanceReport, maintain
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from typing_extensions import Self
 
-from shared_core.maintenance import MaintenanceReport
 from shared_core.messages import quoted
 from shared_core.records import MESSAGE
 from shared_core.times import utc_now
+from shared_core.upkeep.maintenance import MaintenanceReport
 
 if TYPE_CHECKING:
     from shared_core.memory import ContextMemory

@@ -13,7 +13,7 @@ from shared_core.cli.output import is_terminal, panel, printable, show, table, w
 
 if TYPE_CHECKING:
     from shared_core.demo import Answers, Told
-    from shared_core.retrieval import SearchHit
+    from shared_core.retrieval.search import SearchHit
 
 #: Columns of the plain form.
 WIDTH = 100

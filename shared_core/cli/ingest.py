@@ -12,9 +12,9 @@ from shared_core.cli.options import DEFAULT_NAMESPACE, DEFAULT_PATH, NamespaceOp
 from shared_core.cli.output import Advance, progress_bar, write_line
 
 if TYPE_CHECKING:
-    from shared_core.chat_logs import Format, LoggedConversation
     from shared_core.memory import ContextMemory
     from shared_core.records import Usage
+    from shared_core.transfer.chat_logs import Format, LoggedConversation
 
 #: Messages added at a time: often enough for the bar to move, seldom enough to cost no time.
 BATCH_MESSAGES = 100
@@ -30,7 +30,7 @@ def ingest(
     namespace: NamespaceOption = DEFAULT_NAMESPACE,
 ) -> None:
     """Remember the conversations of a file, and learn from them; doing it again adds nothing twice."""
-    from shared_core.chat_logs import read_chat_log, select_conversation
+    from shared_core.transfer.chat_logs import read_chat_log, select_conversation
 
     layout = cast("Format", format)
     chosen = None if conversation is None else select_conversation(file, conversation, format=layout)

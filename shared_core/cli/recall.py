@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shared_core.records import Category, Kind, Memory
-    from shared_core.retrieval import SearchHit
+    from shared_core.retrieval.search import SearchHit
 
 #: Messages that a memory came from, as shown in a table.
 SHOWN_SOURCES = 2

@@ -34,7 +34,7 @@ def reindex(
     """Embed a namespace again, with another embedder; after an interruption the same command goes on."""
     folder = existing_folder(path)
     chosen = embedder_named(embedder, model=model, dimension=dimension, base_url=base_url)
-    from shared_core.reindexing import reindex as embed_again
+    from shared_core.upkeep.reindexing import reindex as embed_again
 
     with progress_bar("Reindexing") as advance:
         report = embed_again(folder, namespace, chosen, progress=advance)

@@ -33,7 +33,7 @@ def export(
     namespace: NamespaceOption = DEFAULT_NAMESPACE,
 ) -> None:
     """Write a namespace as JSON lines: a header, then one record a line."""
-    from shared_core.transfer import export_records
+    from shared_core.transfer.export import export_records
 
     if file != STREAM and file.exists() and not overwrite:
         raise ValueError(f"{str(file)!r} exists: name another file, or --overwrite it")
@@ -75,8 +75,8 @@ def import_file(
     namespace: NamespaceOption = DEFAULT_NAMESPACE,
 ) -> None:
     """Bring exported records into a namespace; doing it again changes nothing."""
-    from shared_core.chat_logs import decoded_lines
-    from shared_core.transfer import import_records, parse_export
+    from shared_core.transfer.chat_logs import decoded_lines
+    from shared_core.transfer.export import import_records, parse_export
 
     name = "standard input" if file == STREAM else file.name
     with nullcontext(sys.stdin.buffer) if file == STREAM else file.open("rb") as source:

@@ -6,18 +6,18 @@ import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from shared_core.context.rendering import shortened
 from shared_core.errors import ExtractionError
 from shared_core.extraction.answer import Answer
 from shared_core.extraction.prompts import correction, extraction_prompt
 from shared_core.extraction.rules import RuleExtractor
 from shared_core.extraction.schema import Extraction, ExtractionRequest, Extractor
 from shared_core.extraction.screening import screened
+from shared_core.learning.llm_reconciliation import reconcile_with
+from shared_core.learning.reconciliation import Case, Decision
 from shared_core.llm.base import LLMOutputError, LLMUnavailableError, StructuredLLM
-from shared_core.llm_reconciliation import reconcile_with
 from shared_core.messages import quoted
-from shared_core.reconciliation import Case, Decision
 from shared_core.records import Message, Usage
-from shared_core.rendering import shortened
 from shared_core.tokens import TokenCounter, counter_for
 
 __all__ = ["LLMExtractor"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from shared_core.context.rendering import safe_name, safe_text, shortened
 from shared_core.extraction.schema import ExtractionRequest
 from shared_core.llm.base import PromptMessage
 from shared_core.records import CATEGORIES, Message
-from shared_core.rendering import safe_name, safe_text, shortened
 
 __all__ = ["INSTRUCTIONS", "correction", "extraction_prompt"]
 

@@ -29,6 +29,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import TypeVar
 
+from shared_core.context.rendering import is_own_context
 from shared_core.extraction.answer import Answer, BubbleAnswer, FactAnswer, TripletAnswer
 from shared_core.extraction.dates import find_date
 from shared_core.extraction.prompts import INSTRUCTIONS
@@ -36,7 +37,6 @@ from shared_core.extraction.schema import ExtractedBubble, ExtractedFact, Extrac
 from shared_core.extraction.third_person import in_third_person
 from shared_core.extraction.vocabulary import FIRST_PERSON
 from shared_core.records import Message, Usage
-from shared_core.rendering import is_own_context
 from shared_core.times import parse_timestamp
 
 __all__ = ["moment_of", "screened"]

@@ -8,10 +8,10 @@ from datetime import datetime, timezone
 
 import numpy as np
 
-from shared_core.filters import Filters
 from shared_core.graph.names import NAMING, stated_name
 from shared_core.index.resident import STATING, ResidentIndex
 from shared_core.records import Category, Memory
+from shared_core.retrieval.filters import Filters
 
 __all__ = ["Statement", "read_statements"]
 

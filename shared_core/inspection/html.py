@@ -13,11 +13,11 @@ from functools import singledispatch
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from shared_core.context import Context, ContextBlock
+from shared_core.context.assembly import Context, ContextBlock
 from shared_core.inspection.palette import BLOCK_COLOURS, KIND_COLOURS, KIND_NAMES, MUTED
-from shared_core.maintenance import MaintenanceReport
 from shared_core.records import KINDS, AddResult, Kind, Memory
-from shared_core.retrieval import SearchHit, SearchResult
+from shared_core.retrieval.search import SearchHit, SearchResult
+from shared_core.upkeep.maintenance import MaintenanceReport
 
 if TYPE_CHECKING:
     from shared_core.inspection.snapshot import Snapshot

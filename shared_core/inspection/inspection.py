@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from shared_core.context import Context
+from shared_core.context.assembly import Context
 from shared_core.inspection.html import overview_html
 from shared_core.inspection.network import linked_memories, things
 from shared_core.inspection.plots.budget import budget_plot
@@ -26,9 +26,9 @@ from shared_core.inspection.tables import (
     messages_table,
     sessions_table,
 )
-from shared_core.maintenance import MaintenanceReport
-from shared_core.retrieval import SearchResult
+from shared_core.retrieval.search import SearchResult
 from shared_core.scoring import PresetName, ScoringPolicy
+from shared_core.upkeep.maintenance import MaintenanceReport
 
 if TYPE_CHECKING:
     from shared_core.graph.view import MemoryGraph

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from shared_core.context import Context, build_context
+from shared_core.context.assembly import Context, build_context
 from shared_core.inspection.network import Network, linked_memories, things, united
 from shared_core.inspection.palette import BLOCK_COLOURS, KIND_COLOURS, KIND_NAMES, MUTED, SERIES
 from shared_core.inspection.snapshot import Snapshot

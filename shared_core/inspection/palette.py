@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from shared_core.context import TITLES
+from shared_core.context.assembly import TITLES
+from shared_core.context.rendering import BlockName
 from shared_core.decay import Stage
 from shared_core.records import Kind, Tier
-from shared_core.rendering import BlockName
 
 __all__ = [
     "BLOCK_COLOURS",

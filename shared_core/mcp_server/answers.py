@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from shared_core.graph.entity import Entity
     from shared_core.graph.relation import Relation
     from shared_core.records import Memory
-    from shared_core.retrieval import SearchHit
+    from shared_core.retrieval.search import SearchHit
 
 __all__ = [
     "Added",

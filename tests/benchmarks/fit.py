@@ -1,7 +1,8 @@
 """Fit the weights of the ranking model: ``python -m tests.benchmarks.fit [--locomo PATH]``.
 
-Conversations at index 0 to 4 only. Prints the weights for ``shared_core/relevance_weights.py``, and what each
-conversation reaches with weights that were fitted on the other four.
+Conversations at index 0 to 4 only. Prints the weights for
+``shared_core/retrieval/relevance_weights.py``, and what each conversation reaches
+with weights that were fitted on the other four.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from scipy.optimize import brentq, minimize
 
 from shared_core import ContextMemory
 from shared_core.index.resident import ResidentIndex
-from shared_core.question import read_question
-from shared_core.relevance import candidate_rows, features, first_look, scan
-from shared_core.relevance_weights import FIRST_LOOK
+from shared_core.retrieval.question import read_question
+from shared_core.retrieval.relevance import candidate_rows, features, first_look, scan
+from shared_core.retrieval.relevance_weights import FIRST_LOOK
 from shared_core.times import utc_now
 from tests.benchmarks.locomo import TUNED, Sample, load_samples
 

@@ -16,8 +16,8 @@ from typing import Any
 
 from shared_core import ContextMemory, Settings
 from shared_core.extraction.schema import ExtractedBubble, ExtractedFact, Extraction, ExtractionRequest
-from shared_core.maintenance import MaintenanceReport
 from shared_core.records import TIERS
+from shared_core.upkeep.maintenance import MaintenanceReport
 from tests.benchmarks.plots import INK, OURS
 
 BEGINNING = datetime(2026, 1, 1, 9, 0, tzinfo=timezone.utc)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from shared_core import Settings
-from shared_core.context import DEFAULT_SHARES
+from shared_core.context.assembly import DEFAULT_SHARES
 from shared_core.scoring import BalancedPolicy
 from tests.docs.pages import DOCS
 

@@ -23,9 +23,9 @@ from langgraph.types import Command, interrupt
 from langchain_contextmemory.messages import from_core
 from langchain_contextmemory.middleware import ContextMemoryMiddleware
 from shared_core import ContextMemory, Settings
+from shared_core.context.rendering import OPENING
 from shared_core.errors import ExtractionError, StoreError
 from shared_core.extraction.schema import Extraction, ExtractionRequest
-from shared_core.rendering import OPENING
 from tests.langchain_contextmemory.chat_models import ScriptedChatModel, StreamingChatModel, call, text_in
 
 

@@ -15,7 +15,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from langchain_contextmemory.tools import is_tool_result, memory_tools
 from shared_core import ContextMemory
-from shared_core.rendering import is_own_context
+from shared_core.context.rendering import is_own_context
 from tests.langchain_contextmemory.chat_models import ScriptedChatModel, call
 
 

@@ -18,11 +18,11 @@ from typing import Any
 import pytest
 
 from shared_core import ContextMemory
-from shared_core.chat_logs import read_chat_log
 from shared_core.extraction.llm import LLMExtractor
 from shared_core.llm import OpenAILLM
 from shared_core.llm.openai import ResponseFormat
 from shared_core.records import AddResult, Usage
+from shared_core.transfer.chat_logs import read_chat_log
 from tests.llm_real.model import missing_packages, serving_model
 
 LOCOMO = Path(os.environ.get("LOCOMO", "../shared/data/locomo10.json"))

@@ -16,15 +16,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shared_core.chat_logs import FORMATS, read_chat_log
+from shared_core.context.rendering import is_own_context, safe_name, safe_text, strip_own_context
 from shared_core.extraction.answer import Answer
 from shared_core.llm.lenient_json import find_json
 from shared_core.llm.repair import read_answer
 from shared_core.messages import parse_messages
 from shared_core.redaction import redact_secrets
-from shared_core.rendering import is_own_context, safe_name, safe_text, strip_own_context
 from shared_core.times import parse_timestamp
-from shared_core.transfer import parse_export
+from shared_core.transfer.chat_logs import FORMATS, read_chat_log
+from shared_core.transfer.export import parse_export
 from tests.shared_core.building import NOW
 
 __all__ = ["TARGETS", "Report", "Target", "broken", "fuzz", "value_of"]

@@ -165,7 +165,7 @@ def test_a_broken_database_is_refused_by_name_with_the_way_out(
 
 
 def test_an_export_is_the_way_out_of_a_broken_database(folder: Path, tmp_path: Path) -> None:
-    from shared_core.transfer import export_records, import_records, parse_export
+    from shared_core.transfer.export import export_records, import_records, parse_export
 
     with ContextMemory(folder, extractor=NotesExtractor()) as memory:
         lines = list(export_records(memory))

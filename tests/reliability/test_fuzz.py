@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from shared_core.extraction.answer import Answer
 from shared_core.llm.repair import read_answer
 from shared_core.messages import parse_messages
-from shared_core.transfer import parse_export
+from shared_core.transfer.export import parse_export
 from tests.reliability.fuzz import TARGETS, fuzz
 from tests.shared_core.building import NOW
 

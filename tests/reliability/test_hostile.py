@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from langchain_contextmemory.tools import memory_tools
 from llamaindex_contextmemory import ContextMemoryToolSpec
 from shared_core import ContextMemory
-from shared_core.rendering import CLOSING, OPENING
+from shared_core.context.rendering import CLOSING, OPENING
 from shared_core.tokens import counter_for
-from shared_core.transfer import export_records, import_records
+from shared_core.transfer.export import export_records, import_records
 from tests.shared_core.building import NotesExtractor, said
 
 HOSTILE = [

@@ -30,7 +30,7 @@ from llamaindex_contextmemory import ContextMemoryRetriever as LlamaIndexRetriev
 from shared_core import ContextMemory
 from shared_core.errors import ContextMemoryError
 from shared_core.stores.chroma import NAMESPACE_LENGTH, collection_name
-from shared_core.transfer import export_records
+from shared_core.transfer.export import export_records
 from tests.shared_core.building import NotesExtractor, said
 from tests.test_two_frameworks import PromptReader
 

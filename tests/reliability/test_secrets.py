@@ -28,7 +28,7 @@ from shared_core.errors import ContextMemoryError, StoreError
 from shared_core.extraction.llm import LLMExtractor
 from shared_core.llm import OpenAILLM
 from shared_core.redaction import redact_secrets
-from shared_core.transfer import export_records
+from shared_core.transfer.export import export_records
 from tests.openai_server import OpenAIServer, Reply, serving
 from tests.shared_core.building import NOW, NotesExtractor, said
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from shared_core import ContextMemory, Settings
 from shared_core.scoring import PresetName
 from shared_core.times import age_days, as_utc, parse_timestamp
-from shared_core.transfer import export_records, import_records
+from shared_core.transfer.export import export_records, import_records
 from tests.shared_core.building import NOW, NotesExtractor, said
 
 UTC = timezone.utc

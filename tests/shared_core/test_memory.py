@@ -14,8 +14,8 @@ import pytest
 
 from shared_core import ContextMemory, Settings
 from shared_core.errors import ContextMemoryError, StoreError
-from shared_core.filters import SEARCHED_KINDS
 from shared_core.records import Kind
+from shared_core.retrieval.filters import SEARCHED_KINDS
 from shared_core.scoring import PresetName, policy_of
 from tests.shared_core.building import NOW, NotesExtractor, days_before, said
 

@@ -200,7 +200,7 @@ def silent_proxy() -> Iterator[str]:
 FRESH_PROCESS = """
 import logging, os, sys, time
 before, handlers = dict(os.environ), list(logging.getLogger().handlers)
-import shared_core.context, shared_core.tokens
+import shared_core.context.assembly, shared_core.tokens
 assert "tiktoken" not in sys.modules and "regex" not in sys.modules, "importing loads the tokenizer"
 from shared_core.tokens import counter_for, encodings
 encodings.importlib.util.find_spec = lambda name: None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared_core.context import Context
+from shared_core.context.assembly import Context
 from shared_core.inspection.palette import BLOCK_COLOURS, MUTED, TEXT
 from shared_core.inspection.style import Plot, figure, legend_below
 

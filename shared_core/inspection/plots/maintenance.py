@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from shared_core.inspection.palette import SERIES, TEXT, TIER_COLOURS
 from shared_core.inspection.snapshot import Snapshot
 from shared_core.inspection.style import Plot, empty, figure, labelled, legend, whole_numbers
-from shared_core.maintenance import MaintenanceReport
 from shared_core.records import LEARNT_KINDS, TIERS
+from shared_core.upkeep.maintenance import MaintenanceReport
 
 __all__ = ["maintenance_plot"]
 

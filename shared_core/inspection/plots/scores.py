@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shared_core.inspection.palette import SERIES, TEXT
 from shared_core.inspection.style import Plot, empty, figure, labelled, legend_below
-from shared_core.retrieval import SearchResult
+from shared_core.retrieval.search import SearchResult
 
 __all__ = ["scores_plot"]
 

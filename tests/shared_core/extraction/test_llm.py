@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
+from shared_core.context.rendering import CLOSING, OPENING
 from shared_core.errors import ExtractionError
 from shared_core.extraction.llm import LLMExtractor
 from shared_core.extraction.prompts import INSTRUCTIONS
@@ -18,7 +19,6 @@ from shared_core.extraction.screening import is_absurd, moment_of
 from shared_core.llm import Completion, LLMOutputError, LLMUnavailableError, PromptMessage
 from shared_core.llm.base import completed
 from shared_core.records import Message, Usage
-from shared_core.rendering import CLOSING, OPENING
 
 T = TypeVar("T", bound=BaseModel)
 

@@ -1,0 +1,1 @@
+"""What is always at hand: core blocks, and working memory."""

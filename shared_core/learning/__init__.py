@@ -1,0 +1,1 @@
+"""From a message to what is learnt from it: stored, extracted, reconciled, summarised."""

@@ -1,0 +1,1 @@
+"""From a question to hits that explain their scores."""

@@ -1,0 +1,1 @@
+"""Memories in and out: export and import, chat logs, mem0."""
