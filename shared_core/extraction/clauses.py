@@ -37,13 +37,15 @@ _CONTRACTION = Expression(rf"\b(?:{any_of(_CONTRACTIONS)})\b", ignore_case=True)
 _CONTRACTED = frozenset(_CONTRACTIONS)
 
 _LINK = r"(?:and|but|so|because|since|plus|also|while|although|though|then)"
+#: "I used to live in Oslo, now I live in Bergen": what follows is a clause of its own.
+_NOW = r"(?:now|nowadays|currently|these days|today|instead|later|recently)"
 _SUBJECT_AHEAD = r"(?=(?:i|my|we|our|she|he)\b)"
 _NAME_AHEAD = (
     r"(?=[A-Z][\w.+#-]* (?:is|has|works|lives|uses|loves|likes|prefers|speaks|plays|studies|no longer"
     r"|does not)\b)"
 )
 _CUT = Expression(
-    rf"(?:[,;:—–!.] | -+ | (?={_LINK} ))(?:{_LINK} ){{0,2}}(?i:{_SUBJECT_AHEAD})"
+    rf"(?:[,;:—–!.] | -+ | (?={_LINK} ))(?:{_LINK} ){{0,2}}(?:{_NOW},? )?(?i:{_SUBJECT_AHEAD})"
     rf"|(?:[;:—–!.] |, (?={_LINK} )| (?={_LINK} ))(?:{_LINK} ){{1,2}}{_NAME_AHEAD}",
 )
 _SHARED_SUBJECT = Expression(
@@ -67,6 +69,13 @@ _MAX_LEADS = 4
 _PARTICIPLE = Expression(
     r"(?:(?:and|so|but|well|also),? )?(?:being|as(?= an? )|(?=(?:living|working|studying) ))"
     r"(?P<rest>[^,]{3,60}), i (?P<verb>[\w']+)",
+    ignore_case=True,
+)
+#: "I like tea, remember that": the end asks to keep what stands before it.
+_REQUEST_AT_END = Expression(
+    r"(?:[,;]| -+| and| so) (?:(?:please|just|so|and|do) ){0,2}"
+    r"(?:remember|note|take note of|keep|bear|do not forget|don't forget|save|store)(?: (?:that|this|it))?"
+    r"(?: in mind| down)?(?:,? please)?[.!]*$",
     ignore_case=True,
 )
 #: From here on nothing is stated; what stands before the cut is.
@@ -97,7 +106,7 @@ def clauses(
         speaker: The subject of what is said in the first person.
         person: Whom "she" or "he" means; None where that is not plain.
     """
-    text = _stated(text, vocabulary)
+    text = _stated(_REQUEST_AT_END.sub("", text), vocabulary)
     if not text:
         return
     has_self = not FIRST_PERSON.isdisjoint(vocabulary)

@@ -27,6 +27,12 @@ def triples(text: str) -> set[Triple]:
         ("My car is a red Skoda.", {("User", "owns", "red Skoda")}),
         ("Our team uses Kafka.", {("User's team", "uses", "Kafka")}),
         ("I speak Dutch, Emil speaks none.", {("User", "speaks", "Dutch")}),
+        ("I like tea, remember that.", {("User", "likes", "tea")}),
+        ("I like tea, please note it!", {("User", "likes", "tea")}),
+        (
+            "I used to live in Oslo, now I live in Bergen.",
+            {("User", "no_longer_lives_in", "Oslo"), ("User", "lives_in", "Bergen")},
+        ),
         ("I don't like books that are long.", {("User", "dislikes", "books that are long")}),
     ],
 )
