@@ -3,7 +3,7 @@ BIN := .venv/bin
 # Tests write thousands of small transactions: in memory, where there are 4 GB of it, they wait for no disk.
 TEST_FOLDER := $(or $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4e6 {print "/dev/shm"}'),$(TMPDIR),/tmp)
 
-.PHONY: demo test test-llm lint format bench docs audit clean
+.PHONY: demo test test-llm lint format bench docs audit supply clean
 
 demo: .venv/installed
 	$(BIN)/contextmemory demo
@@ -33,7 +33,10 @@ docs: .venv/installed
 
 audit: .venv/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check 'pip-audit>=2.7'
-	$(BIN)/pip-audit --skip-editable
+	$(BIN)/python -m tests.supply.audit
+
+supply: .venv/installed
+	$(BIN)/python -m tests.supply
 
 format: .venv/installed
 	$(BIN)/ruff check --fix .

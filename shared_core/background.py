@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
@@ -12,9 +13,13 @@ logger = logging.getLogger(__name__)
 #: Batches of messages that may wait to be learnt from; one more waits for its place.
 QUEUE_LIMIT = 64
 
+Task = Callable[[], object]
+
 
 class Background:
-    """Does tasks one after another in a thread of its own, which interpreter exit waits for.
+    """Does tasks one after another, in a thread that is there while there are any.
+
+    Interpreter exit waits for what was submitted.
 
     Args:
         name: Of the thread.
@@ -22,36 +27,76 @@ class Background:
     """
 
     def __init__(self, name: str, *, limit: int = QUEUE_LIMIT) -> None:
-        self._executor = ThreadPoolExecutor(1, thread_name_prefix=name)
+        self._name = name
         self._places = threading.BoundedSemaphore(limit)
         self._lock = threading.Lock()
+        self._queue: deque[tuple[Task, Future[None]]] = deque()
         self._waiting: set[Future[None]] = set()
+        self._is_running = False
+        self._is_closed = False
         self._errors: list[Exception] = []
 
-    def submit(self, task: Callable[[], object]) -> None:
-        """Do ``task`` after those before it; blocks while the queue is full."""
-        self._places.acquire()
-        try:
-            future = self._executor.submit(self._run, task)
-        except BaseException:
-            self._places.release()
-            raise
-        with self._lock:
-            self._waiting.add(future)
-        future.add_done_callback(self._done)
+    def submit(self, task: Task) -> None:
+        """Do ``task`` after those before it; blocks while the queue is full.
 
-    def _run(self, task: Callable[[], object]) -> None:
+        Raises:
+            RuntimeError: If it was closed.
+        """
+        self._places.acquire()
+        done: Future[None] = Future()
+        with self._lock:
+            if self._is_closed:
+                self._places.release()
+                raise RuntimeError(f"{self._name} takes no more tasks: it was closed")
+            self._queue.append((task, done))
+            self._waiting.add(done)
+            if self._is_running:
+                return
+            self._is_running = True
+        try:
+            self._start()
+        except BaseException:
+            with self._lock:
+                self._is_running = False
+                left, self._queue = self._queue, deque()
+            for _, never in left:
+                self._end(never)
+            raise
+
+    def _start(self) -> None:
+        """Begin with what waits, in a thread of its own, which ends when nothing waits any more."""
+        executor = ThreadPoolExecutor(1, thread_name_prefix=self._name)
+        try:
+            executor.submit(self._work)
+        finally:
+            executor.shutdown(wait=False)
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                if not self._queue:
+                    self._is_running = False
+                    return
+                task, done = self._queue.popleft()
+            try:
+                self._run(task)
+            finally:
+                self._end(done)
+
+    def _run(self, task: Task) -> None:
         try:
             task()
-        except Exception as error:  # noqa: BLE001 - kept until somebody asks, and logged
+        except BaseException as error:  # noqa: BLE001 - kept until somebody asks, and logged; the next waits
             logger.warning("learning in the background failed: %s", error)
+            failure = error if isinstance(error, Exception) else RuntimeError(f"a task was ended: {error!r}")
             with self._lock:
-                self._errors.append(error)
+                self._errors.append(failure)
 
-    def _done(self, future: Future[None]) -> None:
+    def _end(self, done: Future[None]) -> None:
         with self._lock:
-            self._waiting.discard(future)
+            self._waiting.discard(done)
         self._places.release()
+        done.set_result(None)
 
     def drain(self) -> list[Exception]:
         """Wait until everything submitted so far is done; returns what failed since the last time."""
@@ -64,4 +109,7 @@ class Background:
 
     def close(self) -> None:
         """Finish what waits, and take no more."""
-        self._executor.shutdown(wait=True)
+        with self._lock:
+            self._is_closed = True
+            waiting = set(self._waiting)
+        wait(waiting)

@@ -104,8 +104,8 @@ class ContextMemory:
             for each, higher for better. None keeps the order of the scores.
         settings: Everything else.
         redact: Gives each text as it may be stored, before anything else sees it: contents, speakers and
-            metadata of messages, statements, new texts. ``redact_secrets`` takes out keys, card and phone
-            numbers, and e-mail addresses. Ids stay as they are, and so does what is imported or asked.
+            metadata of messages, statements, new texts, core blocks, items and imports. ``redact_secrets``
+            takes out keys, card and phone numbers, and e-mail addresses. Ids and questions stay as they are.
 
     Raises:
         ValueError: If the namespace is empty, over-long or not valid Unicode.
@@ -181,6 +181,7 @@ class ContextMemory:
             lambda: self._open_pool().open_as(ItemCollection, self.namespace, chosen),
             chosen,
             omit_expired=omit_expired,
+            redact=self._redact,
         )
 
     def opened(self) -> Namespace:
@@ -316,7 +317,7 @@ class ContextMemory:
             Whether there was one.
         """
         namespace = self._opened()
-        with namespace.use() as index:
+        with namespace.alone() as index:
             memory = index.get(_resolved(index, memory_id))
             if memory is None:
                 return False
@@ -352,7 +353,7 @@ class ContextMemory:
         if message_id is None and conversation is None:
             raise ValueError("name what to erase: message_id, conversation_id or everything=True")
         namespace = self._opened()
-        with namespace.use() as index:
+        with namespace.alone() as index:
             if message_id is None:
                 rows = index.conversations[conversation].turns if conversation in index.conversations else ()
                 return self._erase_messages(namespace, [index.id_at(row) for _, row in rows])
@@ -385,20 +386,20 @@ class ContextMemory:
             ValueError: If there is no such memory, if it is a core block, or the minutes are not above 0.
         """
         namespace = self._opened()
-        with namespace.use() as index:
+        with namespace.alone() as index:
             wanted = _resolved(index, memory_id)
             return hold(namespace, wanted, minutes=minutes, now=moment_of(now))
 
     def release(self, memory_id: str | int, *, now: datetime | None = None) -> bool:
         """Let a memory go from working memory until it is said or read again; whether it was there."""
         namespace = self._opened()
-        with namespace.use() as index:
+        with namespace.alone() as index:
             return release(namespace, _resolved(index, memory_id), now=moment_of(now))
 
     @property
     def blocks(self) -> Blocks:
         """Core memory: short named texts that stand in every context."""
-        return Blocks(self._opened, self._embedder)
+        return Blocks(self._opened, self._embedder, self._redact)
 
     def working_memory(self, *, now: datetime | None = None) -> Sequence[Memory]:
         """What every context shows because it is in use: what is held first, then what is worth most."""
@@ -408,9 +409,10 @@ class ContextMemory:
             return Memories(index.memory_at(row) for row in rows)
 
     def _write_accesses(self, namespace: Namespace) -> None:
-        """Write what was read, once it is so much that a write of its own is worth while."""
-        if self._accesses.waiting(namespace) >= self.settings.access_batch:
-            self._accesses.flush(namespace)
+        """Write some of what was read, once it is so much that a write of its own is worth while."""
+        batch = self.settings.access_batch
+        if self._accesses.waiting(namespace) >= batch:
+            self._accesses.flush(namespace, limit=batch)
 
     def maintain(self, now: datetime | None = None) -> MaintenanceReport:
         """Tend the memory: finish pending work, and do what a mind does asleep.
@@ -426,13 +428,10 @@ class ContextMemory:
         resumed, failures = self._ingestion().resume(now=moment)
         for failure in failures:
             logger.warning("namespace %r: messages stay pending: %s", self.namespace, failure)
-        accessed = self._accesses.flush(self._opened())
-        report = maintain(
-            self._opened(),
-            now=moment,
-            settings=self.settings,
-            embed=self._embedder.embed,
-        )
+        namespace = self._opened()
+        with namespace.alone():
+            accessed = self._accesses.flush(namespace)
+            report = maintain(namespace, now=moment, settings=self.settings, embed=self._embedder.embed)
         return report.model_copy(update={"resumed": resumed, "accessed": accessed})
 
     def flush(self) -> None:

@@ -63,6 +63,7 @@ class OpenCollection(ABC, Generic[IndexT]):
         self._collection = collection
         self._lock = threading.RLock()
         self._index: IndexT | None = None
+        self._is_alone = False
         self.used_at = time.monotonic()
 
     @property
@@ -86,9 +87,31 @@ class OpenCollection(ABC, Generic[IndexT]):
             self.used_at = time.monotonic()
             if self._index is None:
                 self._index = self._load()
-            elif catch_up:
+            elif catch_up and not self._is_alone:
                 self._catch_up(self._index)
             yield self._index
+
+    @contextmanager
+    def alone(self) -> Iterator[IndexT]:
+        """As ``use``, with other processes kept from changing anything meanwhile.
+
+        For what is read in order to change it: where two processes write at once, neither writes over what
+        it has not seen. Not for what takes long; ``use`` and ``alone`` may be entered again inside.
+
+        Raises:
+            StoreError: If others do not let go of the namespace.
+        """
+        with self._lock:
+            if self._is_alone:
+                with self.use() as index:
+                    yield index
+                return
+            with self._collection.alone(), self.use() as index:
+                self._is_alone = True
+                try:
+                    yield index
+                finally:
+                    self._is_alone = False
 
     def apply(self, change: Change) -> None:
         """Write a change to the store, then to the index; call it inside ``use``.

@@ -21,11 +21,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from shared_core.messages import quoted, storable
-from shared_core.records import Message
+from shared_core.records import Memory, Message, text_digest
 
 __all__ = [
     "Redactor",
     "checked_redactor",
+    "redact_memory",
     "redact_messages",
     "redact_secrets",
     "redact_text",
@@ -159,3 +160,25 @@ def redact_messages(redact: Redactor | None, messages: Sequence[Message]) -> tup
         )
         for message in messages
     )
+
+
+def redact_memory(redact: Redactor | None, memory: Memory) -> Memory:
+    """A whole record as it may be stored: what it says, of whom, and its metadata; itself if nothing changes.
+
+    Ids and the names of blocks stay, since others refer to them. A block that ``maintain`` wrote still counts
+    as written by it.
+    """
+    if redact is None:
+        return memory
+    said = {
+        field: redact_text(redact, value, field)
+        for field in ("text", "speaker", "subject", "predicate", "object")
+        if (value := getattr(memory, field))
+    }
+    changes: dict[str, Any] = {
+        **said,
+        "metadata": redact_values(redact, memory.metadata, "metadata"),
+        "generated": text_digest(said["text"]) if memory.is_generated else memory.generated,
+    }
+    redacted = memory.model_copy(update=changes)
+    return memory if redacted == memory else redacted

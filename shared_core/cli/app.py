@@ -13,6 +13,7 @@ from shared_core import __version__
 from shared_core.cli.demo import demo
 from shared_core.cli.graph import graph
 from shared_core.cli.ingest import ingest
+from shared_core.cli.mem0_import import import_mem0
 from shared_core.cli.memories import delete, get, history, remember, update
 from shared_core.cli.output import printable
 from shared_core.cli.recall import context, list_memories, search
@@ -59,6 +60,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "reindex": (reindex, "contextmemory reindex openai --model text-embedding-3-small -n alice"),
     "export": (export, "contextmemory export alice.jsonl -n alice"),
     "import": (import_file, "contextmemory import alice.jsonl -n alice"),
+    "import-mem0": (import_mem0, "contextmemory import-mem0 mem0.json --user-id alice -n alice"),
     "repair": (repair, "contextmemory repair --path ./memory"),
     "mcp": (mcp, "contextmemory mcp ./memory -n alice --transport streamable-http --port 8765"),
     "demo": (demo, "contextmemory demo"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from shared_core.cli.options import DEFAULT_NAMESPACE, DEFAULT_PATH, NamespaceOption, PathOption, writing
-from shared_core.cli.output import Advance, progress_bar, write_line
+from shared_core.cli.output import Advance, counted, progress_bar, write_line
 
 if TYPE_CHECKING:
     from shared_core.memory import ContextMemory
@@ -44,8 +44,8 @@ def ingest(
         usage, facts, moments = _add(memory, parts, total, advance)
     known = f", {usage.skipped_messages} known already" if usage.skipped_messages else ""
     write_line(
-        f"{_counted(total, 'message')} of {_counted(len(ids), 'conversation')}{known}: "
-        f"{_counted(facts, 'new fact')}, {_counted(moments, 'new moment')}"
+        f"{counted(total, 'message')} of {counted(len(ids), 'conversation')}{known}: "
+        f"{counted(facts, 'new fact')}, {counted(moments, 'new moment')}"
     )
 
 
@@ -68,7 +68,3 @@ def _add(
             done += len(batch)
             advance(done, total)
     return usage, len(learnt["fact"]), len(learnt["bubble"])
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -38,6 +38,11 @@ def json_text(value: Any) -> str:
     return _UNPRINTABLE_IN_JSON.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
+def counted(number: int, noun: str) -> str:
+    """A number and what it counts: ``1 fact``, ``2 facts``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def is_terminal() -> bool:
     """Whether a person is looking at standard output."""
     return sys.stdout.isatty()

@@ -29,6 +29,8 @@ def view(
     namespace: NamespaceOption = DEFAULT_NAMESPACE,
 ) -> None:
     """Write a namespace as one page of HTML that needs nothing else: search, timeline, graph, budget."""
+    if str(file) == "-":
+        raise ValueError("a page goes into a file: name one, such as 'memory.html'")
     if file.exists() and not overwrite:
         raise ValueError(f"{str(file)!r} exists: name another file, or --overwrite it")
     if not file.parent.is_dir():

@@ -15,6 +15,7 @@ from shared_core.index.resident import ResidentIndex
 from shared_core.messages import quoted
 from shared_core.namespaces import Namespace
 from shared_core.records import Memory
+from shared_core.redaction import Redactor, redact_text
 from shared_core.stores.base import Change
 from shared_core.times import utc_now
 from shared_core.upkeep.erasure import delete_memories
@@ -40,11 +41,15 @@ class Blocks:
     Args:
         opened: Opens the namespace.
         embedder: Embeds the texts.
+        redact: Gives each text as it may be stored; names stay.
     """
 
-    def __init__(self, opened: Callable[[], Namespace], embedder: Embedder) -> None:
+    def __init__(
+        self, opened: Callable[[], Namespace], embedder: Embedder, redact: Redactor | None = None
+    ) -> None:
         self._opened = opened
         self._embedder = embedder
+        self._redact = redact
 
     def set(self, name: str, text: str, *, now: datetime | None = None) -> Memory:
         """Write a block by hand, over what it said before.
@@ -58,10 +63,11 @@ class Blocks:
             ValueError: If the name is none, or the text blank.
             StoreError: If it could not be written.
         """
-        title, said, moment = block_name(name), statement_of("text", text), moment_of(now)
+        title, moment = block_name(name), moment_of(now)
+        said = redact_text(self._redact, statement_of("text", text), "text")
         vector = self._embedder.embed([said])
         namespace = self._opened()
-        with namespace.use() as index:
+        with namespace.alone() as index:
             known = block_of(index, title)
             block = Memory(
                 id=block_id(title),
@@ -97,7 +103,7 @@ class Blocks:
         """
         title = block_name(name)
         namespace = self._opened()
-        with namespace.use() as index:
+        with namespace.alone() as index:
             known = block_of(index, title)
             if known is None:
                 return False

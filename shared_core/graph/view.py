@@ -66,6 +66,12 @@ class MemoryGraph:
     def __repr__(self) -> str:
         return f"MemoryGraph({len(self._entities)} entities, {len(self._relations)} relations)"
 
+    def _repr_html_(self) -> str:
+        """How a notebook shows it."""
+        from shared_core.inspection.html import graph_html
+
+        return graph_html(self)
+
     def entities(self) -> list[Entity]:
         """All entities, the most mentioned first."""
         return list(self._entities.values())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -31,8 +31,13 @@ class Conversation:
 
     def add(self, turn: int, row: int) -> tuple[int, int]:
         """Put a message in its place; returns the rows before and after it."""
-        insort(self.turns, (turn, row))
-        return self._around(bisect_left(self.turns, (turn, row)))
+        message = (turn, row)
+        if not self.turns or self.turns[-1] < message:
+            self.turns.append(message)
+            return self.turns[-2][1] if len(self.turns) > 1 else NO_ROW, NO_ROW
+        place = bisect_left(self.turns, message)
+        self.turns.insert(place, message)
+        return self._around(place)
 
     def remove(self, turn: int, row: int) -> tuple[int, int]:
         """Take a message out; returns the rows that are now side by side."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from shared_core.records import Connection
 
@@ -18,17 +18,19 @@ class ConnectionGraph:
         self._neighbours: dict[str, dict[str, float]] = {}
         self._stored: dict[str, tuple[str, ...]] = {}
 
-    def put(self, memory_id: str, connections: Iterable[Connection]) -> None:
+    def put(self, memory_id: str, connections: Sequence[Connection]) -> None:
         """Set the connections that are stored with a memory."""
-        self._unlink(memory_id)
+        if memory_id in self._stored:
+            self._unlink(memory_id)
+        if not connections:
+            return
         stored = []
         for connection in connections:
             other = connection.memory_id
             self._neighbours.setdefault(memory_id, {})[other] = connection.score
             self._neighbours.setdefault(other, {})[memory_id] = connection.score
             stored.append(other)
-        if stored:
-            self._stored[memory_id] = tuple(stored)
+        self._stored[memory_id] = tuple(stored)
 
     def remove(self, memory_id: str) -> None:
         """Take a memory out, with every connection to it."""
@@ -37,7 +39,7 @@ class ConnectionGraph:
             self._forget_edge(other, memory_id)
 
     def _unlink(self, memory_id: str) -> None:
-        for other in self._stored.pop(memory_id, ()):
+        for other in self._stored.pop(memory_id):
             self._forget_edge(memory_id, other)
             self._forget_edge(other, memory_id)
 

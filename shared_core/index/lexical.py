@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shared_core.embedding.base import FloatArray
-from shared_core.index.words import terms_of
+from shared_core.index.wording import Wording, terms_in, wording_of
+from shared_core.index.words import terms_of, words_of
 
 #: BM25's saturation of repeated words, and its share of length normalisation.
 K1, B = 1.2, 0.5
@@ -62,30 +63,27 @@ class LexicalIndex:
 
     def append(self, text: str) -> int:
         """Add a text; returns its row."""
-        return self.extend([terms_of(text)])
+        return self.extend(terms_in(wording_of([words_of(text)])))
 
-    def extend(self, texts: Sequence[Sequence[str]]) -> int:
+    def extend(self, texts: Wording) -> int:
         """Add texts by their terms; returns the row of the first."""
-        first = len(self._lengths)
-        lengths = [len(terms) for terms in texts]
-        codes: dict[str, int] = {}
-        flat = np.array([codes.setdefault(term, len(codes)) for terms in texts for term in terms], np.int64)
-        rows = np.repeat(np.arange(len(texts), dtype=np.int64), lengths)
-        pairs, counts = np.unique(flat * max(1, len(texts)) + rows, return_counts=True)  # by term, then row
-        owners, rows = np.divmod(pairs, max(1, len(texts)))
-        bounds = np.searchsorted(owners, np.arange(len(codes) + 1)).tolist()
+        first, number = len(self._lengths), max(1, len(texts.lengths))
+        pairs, counts = np.unique(texts.numbers * number + texts.owners(), return_counts=True)
+        owners, rows = np.divmod(pairs, number)  # by term, then by row
+        bounds = np.searchsorted(owners, np.arange(len(texts.words) + 1)).tolist()
         rows_said = (rows + first).astype(np.int32)
         frequencies = np.minimum(counts, 65_535).astype(np.uint16)
-        for (term, _), start, stop in zip(codes.items(), bounds, bounds[1:], strict=False):
-            postings = self._postings.get(term)
-            if postings is None:
-                postings = self._postings[term] = _Postings()
-            postings.rows.frombytes(rows_said[start:stop].tobytes())
-            postings.frequencies.frombytes(frequencies[start:stop].tobytes())
-            postings.live += stop - start
-        self._lengths.extend(lengths)
-        self._live += len(lengths)
-        self._live_length += sum(lengths)
+        for term, start, stop in zip(texts.words, bounds, bounds[1:], strict=False):
+            if start < stop:
+                postings = self._postings.get(term)
+                if postings is None:
+                    postings = self._postings[term] = _Postings()
+                postings.rows.frombytes(rows_said[start:stop].tobytes())
+                postings.frequencies.frombytes(frequencies[start:stop].tobytes())
+                postings.live += stop - start
+        self._lengths.frombytes(texts.lengths.astype(np.int32).tobytes())
+        self._live += len(texts.lengths)
+        self._live_length += int(texts.lengths.sum())
         return first
 
     def forget(self, row: int, text: str) -> None:

@@ -18,9 +18,10 @@ from shared_core.index.entities import EntityIndex
 from shared_core.index.graph import ConnectionGraph
 from shared_core.index.lexical import LexicalIndex
 from shared_core.index.surroundings import Surroundings, surroundings_of
-from shared_core.index.traits import Traits, traits_of
+from shared_core.index.traits import traits_of
 from shared_core.index.vectors import VectorTable
-from shared_core.index.words import terms_of_words, words_of
+from shared_core.index.wording import terms_in, wording_of
+from shared_core.index.words import words_of
 from shared_core.records import (
     CATEGORIES,
     KINDS,
@@ -95,7 +96,7 @@ class ResidentIndex:
         self._origins: list[tuple[str, ...]] = []
         self._metadata: dict[int, dict[str, Any]] = {}
         self._pending: set[str] = set()
-        self._learnt: dict[str, set[str]] = {}
+        self._learnt: dict[str, tuple[str, ...]] = {}  # short: a set of one takes four times the memory
         self._summary_of: dict[str, str] = {}
         self._replaced: dict[str, set[str]] = {}
         self._names: dict[str, set[int]] = {}
@@ -262,7 +263,8 @@ class ResidentIndex:
             for row in self.rows_of("summary")
             if columns["conversation"][row] == code and columns["current"][row]
         ]
-        return sorted(rows, key=lambda row: -int(self.columns["turn"][row]))
+        turns, created = columns["turn"], columns["created"]
+        return sorted(rows, key=lambda row: (-turns[row], -created[row], self._ids[row]))
 
     def buffered(self, conversation_id: str) -> list[int]:
         """The rows of the messages that the buffer of a conversation holds, oldest first."""
@@ -306,8 +308,7 @@ class ResidentIndex:
             self._payloads[row] = payload
             self._origins[row] = (memory.id,) if memory.kind == "message" else memory.sources
         self._set_columns(rows, memories)
-        for row, memory in zip(rows, memories, strict=True):
-            self._attach(row, memory)
+        self._attach_all(rows, memories)
 
     def remove(self, memory_id: str) -> None:
         """Take a record out; harmless if there is none."""
@@ -336,16 +337,15 @@ class ResidentIndex:
 
     def _append(self, memories: Sequence[Memory], vectors: FloatArray) -> None:
         """A row for each record, with what follows from its text."""
-        words = [words_of(memory.text) for memory in memories]
+        texts = [memory.text for memory in memories]
+        wording = wording_of([words_of(text) for text in texts])
         first = self.columns.extend(len(memories))
         self.vectors.extend(vectors)
-        self.lexical.extend([terms_of_words(said) for said in words])
-        traits = [traits_of(memory.text, said) for memory, said in zip(memories, words, strict=True)]
-        rows = np.arange(first, first + len(memories))
-        self.columns.set_all(rows, **dict(zip(Traits._fields, zip(*traits, strict=True), strict=True)))
+        self.lexical.extend(terms_in(wording))
+        self.columns.set_all(np.arange(first, first + len(memories)), **traits_of(texts, wording))
         self._rows.update((memory.id, first + place) for place, memory in enumerate(memories))
         self._ids.extend(memory.id for memory in memories)
-        self._texts.extend(memory.text for memory in memories)
+        self._texts.extend(texts)
         self._payloads.extend("" for _ in memories)
         self._origins.extend(() for _ in memories)
 
@@ -358,9 +358,9 @@ class ResidentIndex:
             np.array(rows, dtype=np.intp),
             alive=True,
             kind=[_KIND_CODES[memory.kind] for memory in memories],
-            conversation=[self.conversation_codes.of(memory.conversation_id) for memory in memories],
-            session=[self.session_codes.of(memory.session_id) for memory in memories],
-            speaker=[self.speaker_codes.of(memory.speaker) for memory in memories],
+            conversation=self.conversation_codes.of_all([memory.conversation_id for memory in memories]),
+            session=self.session_codes.of_all([memory.session_id for memory in memories]),
+            speaker=self.speaker_codes.of_all([memory.speaker for memory in memories]),
             category=[_CATEGORY_CODES[memory.category] for memory in memories],
             turn=[NO_ROW if memory.turn is None else memory.turn for memory in memories],
             dated=[memory.dated.timestamp() for memory in memories],
@@ -395,9 +395,28 @@ class ResidentIndex:
             else:
                 _discard(self._names, word, code)
 
+    def _attach_all(self, rows: Sequence[int], memories: Sequence[Memory]) -> None:
+        """Tie records to their neighbours, their sources and their connections."""
+        for speaker, records in Counter(memory.speaker for memory in memories).items():
+            self._hear(speaker, records)
+        sources: list[int] = []
+        beside: list[tuple[int, int]] = []
+        for row, memory in zip(rows, memories, strict=True):
+            self._attach(row, memory)
+            if memory.kind == "message":
+                sources.append(row)
+                before, after = self._conversation_of(memory).add(memory.turn or 0, row)
+                beside += ((before, row), (row, after))
+            else:
+                sources.append(self._attach_learnt(memory))
+        self.columns.set_all(np.array(rows, dtype=np.intp), source=sources)
+        for row, memory in zip(rows, memories, strict=True):
+            if memory.kind == "message" and memory.id in self._learnt:
+                self._set_source_of_learnt(memory.id, row)
+        self._join(beside)
+
     def _attach(self, row: int, memory: Memory) -> None:
-        """Tie a record to its neighbours, its sources and its connections."""
-        self._hear(memory.speaker, 1)
+        """Note what a record says of itself."""
         self.connections.put(memory.id, memory.connections)
         if memory.kind in STATING:
             self.entities.put(memory.id, memory.subject, memory.object)
@@ -408,24 +427,23 @@ class ResidentIndex:
             self._pending.add(memory.id)
         if memory.superseded_by is not None:
             self._replaced.setdefault(memory.superseded_by, set()).add(memory.id)
-        if memory.kind == "message":
-            self._attach_message(row, memory)
-            self._set_source_of_learnt(memory.id, row)
-            return
-        stands_for_one = memory.sources and memory.kind != "summary"
-        source = self._rows.get(memory.sources[0]) if stands_for_one else None
-        self.columns.set(row, source=NO_ROW if source is None else source)
-        for message in memory.sources:
-            self._learnt.setdefault(message, set()).add(memory.id)
+
+    def _attach_learnt(self, memory: Memory) -> int:
+        """Note what a record was learnt from; returns the row of its source, of a summary none."""
+        for message in dict.fromkeys(memory.sources):
+            self._learnt[message] = (*self._learnt.get(message, ()), memory.id)
             if memory.kind == "summary" and memory.title == BUFFER_TITLE and memory.is_current:
                 self._summary_of[message] = memory.id
+        if not memory.sources or memory.kind == "summary":
+            return NO_ROW
+        return self._rows.get(memory.sources[0], NO_ROW)
 
-    def _attach_message(self, row: int, memory: Memory) -> None:
-        conversation = self.conversations.setdefault(memory.conversation_id or "", Conversation())
-        before, after = conversation.add(memory.turn or 0, row)
-        self.columns.set(row, source=row)
-        self._join(before, row)
-        self._join(row, after)
+    def _conversation_of(self, message: Memory) -> Conversation:
+        name = message.conversation_id or ""
+        conversation = self.conversations.get(name)
+        if conversation is None:
+            conversation = self.conversations[name] = Conversation()
+        return conversation
 
     def _detach(self, row: int) -> None:
         """Undo ``_attach`` for the record that the row holds now."""
@@ -441,10 +459,12 @@ class ResidentIndex:
             if not conversation.turns:
                 del self.conversations[memory.conversation_id or ""]
             self.columns.set(row, before=NO_ROW, after=NO_ROW)
-            self._join(before, after)
+            self._join([(before, after)])
             self._set_source_of_learnt(memory.id, NO_ROW)
-        for message in memory.sources:
-            _discard(self._learnt, message, memory.id)
+        for message in dict.fromkeys(memory.sources):
+            left = tuple(one for one in self._learnt.pop(message, ()) if one != memory.id)
+            if left:
+                self._learnt[message] = left
             if self._summary_of.get(message) == memory.id:
                 del self._summary_of[message]
 
@@ -455,14 +475,16 @@ class ResidentIndex:
             if self._origins[row][0] == message_record_id and self.columns["kind"][row] != SUMMARY:
                 self.columns.set(row, source=source)
 
-    def _join(self, before: int, after: int) -> None:
-        """Make two rows neighbours, if they are of one session."""
+    def _join(self, pairs: Sequence[tuple[int, int]]) -> None:
+        """Make the rows of each pair neighbours, if they are of one session; later pairs win."""
+        if not pairs:
+            return
+        before, after = np.array(pairs, dtype=np.int32).T
         sessions = self.columns["session"]
-        together = before != NO_ROW and after != NO_ROW and sessions[before] == sessions[after]
-        if before != NO_ROW:
-            self.columns.set(before, after=after if together else NO_ROW)
-        if after != NO_ROW:
-            self.columns.set(after, before=before if together else NO_ROW)
+        together = (before != NO_ROW) & (after != NO_ROW) & (sessions[before] == sessions[after])
+        for rows, name, others in ((before, "after", after), (after, "before", before)):
+            known = rows != NO_ROW
+            self.columns.set_all(rows[known], **{name: np.where(together, others, NO_ROW)[known]})
 
 
 def _discard(sets: dict[str, set[Member]], key: str, member: Member) -> None:

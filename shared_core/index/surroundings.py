@@ -165,9 +165,12 @@ def _window_norms(around: Rows, vectors: VectorTable, previous: Surroundings | N
     stale_rows = np.flatnonzero(stale)
     for start in range(0, len(stale_rows), CHUNK_ROWS):
         rows = stale_rows[start : start + CHUNK_ROWS]
-        total = vectors.take(rows)
-        for neighbours in around[1:, rows]:
-            present = neighbours != NO_ROW
-            total[present] += vectors.take(neighbours[present])
-        norms[rows] = np.maximum(np.linalg.norm(total, axis=1), 1e-6)
+        wanted, places = np.unique(around[:, rows], return_inverse=True)
+        vectors_wanted = vectors.take(np.maximum(wanted, 0))
+        vectors_wanted[wanted == NO_ROW] = 0.0
+        own, *neighbours = places.reshape(len(around), -1)
+        total = vectors_wanted[own]
+        for places_beside in neighbours:
+            total += vectors_wanted[places_beside]
+        norms[rows] = np.maximum(np.sqrt(np.einsum("nd,nd->n", total, total)), 1e-6)
     return norms

@@ -13,6 +13,8 @@ import Stemmer
 MAX_TERMS = 20_000
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+#: What stands between the words of a text in ASCII.
+_GAPS = {code: " " for code in range(128) if not chr(code).isalnum() and chr(code) != "'"}
 #: Scripts written without spaces are indexed by pairs of characters.
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
@@ -65,7 +67,13 @@ _SNOWBALL = _Snowball()
 
 def words_of(text: str) -> list[str]:
     """The words of a text in lower case, in order; an apostrophe belongs to its word."""
-    return _WORD.findall(text.lower().replace("’", "'"))
+    lowered = text.lower().replace("’", "'")
+    if not lowered.isascii():
+        return _WORD.findall(lowered)
+    words = lowered.translate(_GAPS).split()  # the same words in half the time
+    if "'" not in lowered:
+        return words
+    return [piece for word in words for piece in ((word,) if "'" not in word else _WORD.findall(word))]
 
 
 @lru_cache(maxsize=65_536)
@@ -81,14 +89,7 @@ def term_of(word: str) -> str | None:
 
 def terms_of(text: str) -> list[str]:
     """The terms of a text in order; where words have no spaces, each pair of neighbouring characters."""
-    return terms_of_words(words_of(text))
-
-
-def terms_of_words(words: list[str]) -> list[str]:
-    """The terms of a text from the words that ``words_of`` found in it."""
-    if all(map(str.isascii, words)):
-        return [term for term in map(term_of, words) if term is not None][:MAX_TERMS]
-    return [term for _, term in worded_terms(words)]
+    return [term for _, term in worded_terms(words_of(text))]
 
 
 def worded_terms(words: list[str]) -> list[tuple[str, str]]:

@@ -20,9 +20,10 @@ from shared_core.retrieval.search import SearchHit, SearchResult
 from shared_core.upkeep.maintenance import MaintenanceReport
 
 if TYPE_CHECKING:
+    from shared_core.graph.view import MemoryGraph
     from shared_core.inspection.snapshot import Snapshot
 
-__all__ = ["html_of", "memories_html", "overview_html", "visible"]
+__all__ = ["graph_html", "html_of", "memories_html", "overview_html", "visible"]
 
 #: Rows of a table, and characters of a text, at most.
 ROWS, CHARACTERS = 50, 400
@@ -159,6 +160,25 @@ def overview_html(snapshot: Snapshot) -> str:
     rows = [(_kind(kind, KIND_NAMES[kind]), str(counts[kind])) for kind in KINDS if counts[kind]]
     heading = _title(_count(len(snapshot.records), "record") + " in the namespace", snapshot.namespace)
     return heading + _table((), rows)
+
+
+def graph_html(graph: MemoryGraph) -> str:
+    """The relations between things, those that were said most often first."""
+    relations = graph.relations()
+    rows = [
+        (
+            _text(one.subject),
+            _text(one.predicate.replace("_", " ")),
+            _text(one.object),
+            str(one.mention_count),
+            _when(one.last_mentioned),
+            "" if one.current else "superseded",
+        )
+        for one in relations[:ROWS]
+    ]
+    heading = _title(f"{_count(len(graph), 'thing')} and", _count(len(relations), "relation"))
+    head = ("subject", "relation", "object", "said so often", "last said", "")
+    return heading + _table(head, rows, of=len(relations))
 
 
 def _card(memory: Memory, kind: str | None = None) -> str:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from shared_core.context.assembly import Context, build_context
+from shared_core.inspection.drawing import Canvas, Label, drawn
 from shared_core.inspection.network import Network, linked_memories, things, united
 from shared_core.inspection.palette import BLOCK_COLOURS, KIND_COLOURS, KIND_NAMES, MUTED, SERIES
 from shared_core.inspection.snapshot import Snapshot
@@ -20,6 +21,8 @@ __all__ = ["page_data"]
 
 #: Of a question, what is searched for and shown, in characters.
 QUERY_CHARACTERS = 2_000
+#: Where links are drawn, in units of the page's picture, whose letters are 11 high.
+CANVAS = Canvas(width=1_100.0, least=220.0, most=1_100.0, letter=6.2, line=14.0)
 
 
 def page_data(
@@ -75,26 +78,39 @@ def _record(record: Memory, now: datetime) -> dict[str, Any]:
 
 
 def _network(network: Network) -> dict[str, Any]:
-    places, degrees = network.places(), network.degrees()
+    drawing = drawn(network, CANVAS)
     numbers = {node.id: number for number, node in enumerate(network.nodes)}
     return {
+        "width": drawing.width,
+        "height": round(drawing.height),
         "nodes": [
             {
                 "label": node.label,
                 "kind": node.kind,
                 "ids": list(node.memory_ids),
-                "x": round(places[node.id][0], 4),
-                "y": round(places[node.id][1], 4),
-                "degree": degrees[node.id],
+                "x": round(drawing.places[node.id][0], 1),
+                "y": round(drawing.places[node.id][1], 1),
+                "radius": drawing.radii[node.id],
+                "written": _written(drawing.labels.get(node.id)),
             }
             for node in network.nodes
         ],
         "edges": [
-            {"a": numbers[edge.source], "b": numbers[edge.target], "label": edge.label, "weight": edge.weight}
-            for edge in network.edges
+            {
+                "a": numbers[edge.source],
+                "b": numbers[edge.target],
+                "label": edge.label,
+                "weight": edge.weight,
+                "written": _written(label) if edge.label else None,
+            }
+            for edge, label in zip(network.edges, drawing.edge_labels, strict=True)
         ],
         "left_out": network.left_out,
     }
+
+
+def _written(label: Label | None) -> Mapping[str, Any] | None:
+    return {"text": label.text, "x": round(label.x, 1), "y": round(label.y, 1)} if label else None
 
 
 def _sample(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from shared_core.embedding.base import Embedder, FloatArray
 from shared_core.items.conditions import check_conditions
 from shared_core.items.index import ItemCollection, ItemIndex
-from shared_core.items.item import Item, expiry, item_id, json_text, record_of
+from shared_core.items.item import Item, expiry, item_id, json_text, json_value, record_of
 from shared_core.items.operations import (
     Answer,
     DeleteItem,
@@ -22,6 +23,7 @@ from shared_core.items.operations import (
 )
 from shared_core.items.search import find_items, list_paths
 from shared_core.messages import quoted
+from shared_core.redaction import Redactor, redact_text, redact_values
 from shared_core.stores.base import Change
 from shared_core.times import utc_now
 
@@ -52,14 +54,22 @@ class ItemStore:
         opened: Gives the open collection, anew for each batch.
         embedder: Turns texts and queries into vectors.
         omit_expired: Whether what has expired is hidden at once, or only once ``sweep`` has deleted it.
+        redact: Gives the strings of values, and what a search finds them by, as they may be stored; paths
+            and keys stay, and those of values too.
     """
 
     def __init__(
-        self, opened: Callable[[], ItemCollection], embedder: Embedder, *, omit_expired: bool = False
+        self,
+        opened: Callable[[], ItemCollection],
+        embedder: Embedder,
+        *,
+        omit_expired: bool = False,
+        redact: Redactor | None = None,
     ) -> None:
         self._opened = opened
         self._embedder = embedder
         self._omit_expired = omit_expired
+        self._redact = redact
         opened()  # an embedder that does not fit is told at once
 
     @property
@@ -79,7 +89,7 @@ class ItemStore:
             EmbeddingError: If the embedder failed; nothing is written.
             StoreError: If the store failed.
         """
-        asked = list(operations)
+        asked = [self._redacted(one) for one in operations]
         moment = now or utc_now()
         texts = _checked(asked, moment)
         embedded = self._embed(asked)
@@ -89,7 +99,8 @@ class ItemStore:
             if query
         }
         collection = self._opened()
-        with collection.use() as index:
+        writes = any(isinstance(one, (PutItem, DeleteItem)) for one in asked)
+        with collection.alone() if writes else collection.use() as index:
             outcomes: dict[str, _Outcome] = {}
             answers = [self._read(index, one, queries, outcomes, moment) for one in asked]
             outcomes.update(_written(index, asked, texts, embedded, moment))
@@ -99,10 +110,19 @@ class ItemStore:
     def sweep(self, *, now: datetime | None = None) -> int:
         """Delete what has expired; returns how many items that were."""
         collection = self._opened()
-        with collection.use() as index:
+        with collection.alone() as index:
             expired = index.expired(now or utc_now())
             _apply(collection, index, dict.fromkeys(expired))
         return len(expired)
+
+    def _redacted(self, asked: Operation) -> Operation:
+        if self._redact is None or not isinstance(asked, PutItem):
+            return asked
+        return replace(
+            asked,
+            value=redact_values(self._redact, json_value(asked.value), "value"),
+            texts=tuple(redact_text(self._redact, text, "text") for text in asked.texts),
+        )
 
     def _embed(self, asked: Sequence[Operation]) -> Mapping[str, FloatArray]:
         """The vector of each text that is put, every text once."""

@@ -112,7 +112,7 @@ class Ingestion:
         """Store messages, marked as pending."""
         stored: list[list[Memory]] = []
         for chunk in chunks:
-            with self.namespace.use() as index:
+            with self.namespace.alone() as index:
                 messages = _unknown(chunk, conversation_id, index)
                 records = self._records_of(messages, conversation_id, index, now, pending=True)
                 self._write(records, self._embed(record.text for record in records))
@@ -120,7 +120,7 @@ class Ingestion:
         return stored
 
     def _learn_at_once(self, messages: Sequence[Message], conversation_id: str, now: datetime) -> AddResult:
-        with self.namespace.use() as index:
+        with self.namespace.alone() as index:
             messages = _unknown(messages, conversation_id, index)
             records = self._records_of(messages, conversation_id, index, now, pending=False)
             if not records:  # another thread was quicker
@@ -139,7 +139,7 @@ class Ingestion:
                 request = _request(records, index, now)
             extraction = usable(self.extractor.extract(request), len(records))
             extraction, decisions = self._reconciled(extraction)
-            with self.namespace.use() as index:
+            with self.namespace.alone() as index:
                 # Some were erased, or learnt from by another thread, meanwhile: once more without them.
                 pending = index.pending
                 left = [record for record in records if record.id in pending]

@@ -76,7 +76,7 @@ def state(namespace: Namespace, stated: Memory, *, embedder: Embedder) -> Memory
         The memory that says it now.
     """
     vector = embedder.embed([stated.text])[0]
-    with namespace.use() as index:
+    with namespace.alone() as index:
         draft = Draft(index, stated.updated_at)
         decision = decide(stated, draft.held(stated.kind))
         own_id = standing_id(index, stated.id, stated.text)

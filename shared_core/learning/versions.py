@@ -32,7 +32,7 @@ def revise(namespace: Namespace, memory_id: str, text: str, vector: FloatArray, 
     Raises:
         ValueError: If there is no such memory, or if it is a message.
     """
-    with namespace.use() as index:
+    with namespace.alone() as index:
         current = current_of(index, memory_id)
         if current is None:
             raise ValueError(f"there is no memory {quoted(memory_id)}")

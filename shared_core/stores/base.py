@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -71,6 +72,14 @@ class Collection(Protocol):
     @property
     def batch_limit(self) -> int:
         """How many records one change may put."""
+        ...
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Keep other processes from changing the namespace meanwhile; not to be entered twice at a time.
+
+        Raises:
+            StoreError: If others do not let go of it.
+        """
         ...
 
     def load(self) -> Iterator[StoredBatch]:

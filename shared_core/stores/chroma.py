@@ -2,64 +2,48 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar, cast
 from uuid import uuid4
 
 import chromadb
 import httpx
-import numpy as np
 from chromadb.api import ClientAPI
 from chromadb.api.models.Collection import Collection as RawCollection
-from chromadb.api.types import Include
 from chromadb.config import Settings as ChromaSettings
-from chromadb.errors import ChromaError, NotFoundError
+from chromadb.errors import ChromaError, InternalError, NotFoundError
 
-from shared_core.embedding.base import FloatArray
-from shared_core.errors import EmbedderMismatchError, StoreError
+from shared_core.errors import StoreError
 from shared_core.messages import quoted
 from shared_core.stores.advice import way_out
-from shared_core.stores.base import SCHEMA_VERSION, Change, Purpose, StoredBatch, Update
-from shared_core.stores.codec import (
-    RECORD_KEY,
-    VECTOR_KEY,
-    Metadata,
-    decode,
-    decode_vectors,
-    encode,
-    metadata_of,
-)
+from shared_core.stores.base import SCHEMA_VERSION, Purpose
+from shared_core.stores.collection import PAGE_SIZE, ChromaCollection
 from shared_core.stores.copies import (
     BEGUN,
     COPY_KEY,
     copy_name,
-    delete_from_copies,
     drop_copies,
     exchange,
     is_shown,
     rescued,
 )
 from shared_core.stores.folder import FolderLock
-from shared_core.stores.head import Head
-from shared_core.stores.repair import QUARANTINE, finished, require_database, set_broken_aside
+from shared_core.stores.lease import Leaseholder, process_name
+from shared_core.stores.names import NAME_PREFIX, NAMESPACE_LENGTH, collection_name
+from shared_core.stores.rebuilding import rebuild
+from shared_core.stores.repair import finished, require_database, set_broken_aside
+
+__all__ = ["INDEX", "NAMESPACE_LENGTH", "PAGE_SIZE", "ChromaStore", "collection_name"]
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-#: Collections of ours begin with it; the rest of the name is a digest of the namespace.
-NAME_PREFIX = "contextmemory-"
-#: Longest namespace, in characters.
-NAMESPACE_LENGTH = 512
-#: Records read from Chroma at a time.
-PAGE_SIZE = 1_000
 #: Vectors are of length 1, so the inner product is their cosine. Chroma writes its index files anew each
 #: time that ``sync_threshold`` records have gathered, and looks through those that have not been written
 #: on every write: 5 records took 36 ms behind 700 such records, 10 ms behind at most 200. Much lower
@@ -70,26 +54,8 @@ INDEX = {"hnsw": {"space": "ip", "sync_threshold": 200, "batch_size": 100}}
 PAUSES = (0.1, 0.2, 0.4, 0.8)
 #: How long a server may be silent, in seconds. Chroma's own HTTP client would wait for ever.
 SERVER_SILENCE = 120.0
-#: What is read of a record, and an answer without any.
-FIELDS: Include = ["documents", "metadatas"]
-NOTHING: Mapping[str, Any] = {"ids": [], "documents": [], "metadatas": []}
-
-
-def collection_name(namespace: str, purpose: Purpose = "memories") -> str:
-    """The name of a namespace's collection: the same for the same string, different for any other.
-
-    Raises:
-        ValueError: If the namespace is empty, over-long or not valid Unicode.
-    """
-    if not isinstance(namespace, str) or not namespace.strip():
-        raise ValueError(f"namespace {quoted(namespace)} is not a non-empty string")
-    if len(namespace) > NAMESPACE_LENGTH:
-        raise ValueError(f"namespace {quoted(namespace)} is longer than {NAMESPACE_LENGTH} characters")
-    try:
-        digest = hashlib.sha256(namespace.encode("utf-8")).hexdigest()
-    except UnicodeEncodeError as error:
-        raise ValueError(f"namespace {quoted(namespace)} holds a lone surrogate") from error
-    return NAME_PREFIX + digest[:48] + ("" if purpose == "memories" else f"-{purpose}")
+#: How long a call waits for its turn at an embedded Chroma, in seconds: no call of Chroma takes so long.
+TURN = 120.0
 
 
 class ChromaStore:
@@ -111,19 +77,23 @@ class ChromaStore:
         self._lock: FolderLock | None = None
         self._folder: Path | None = None
         self._broken: dict[str, str] = {}
+        self._turn = threading.RLock()
+        #: Which client it is, counted from 0: what an earlier one has given is of no use.
+        self.openings = 0
+        self._opened: ClientAPI | None = None
         self.writer = uuid4().hex[:16]
         if isinstance(target, (str, Path)):
             self._folder = folder = Path(target).expanduser().resolve()
             self.place = f"the Chroma folder {str(folder)!r}"
             self._lock = FolderLock(folder)
             try:
-                self._client = self._open_folder(folder)
+                self._opened = self._open_folder(folder)
             except BaseException:
                 self._lock.release()
                 raise
         elif isinstance(target, ClientAPI):
             self.place = f"the Chroma client {type(target).__name__}"
-            self._client = target
+            self._opened = target
             _bound_silence(target)
         else:
             raise ValueError(f"{quoted(target)} is neither a folder nor a Chroma client")
@@ -132,13 +102,44 @@ class ChromaStore:
         with self.guarded("open"):
             require_database(folder)
             self._broken = set_broken_aside(folder, prefix=NAME_PREFIX, every=self._rebuild_all)
+            self._rebuild_all = False
             settings = ChromaSettings(anonymized_telemetry=False)
             return chromadb.PersistentClient(str(folder), settings=settings)
+
+    @property
+    def _client(self) -> ClientAPI:
+        """The client; that of a folder is opened again where a failure has closed it."""
+        if self._opened is None:
+            if self._folder is None or self._lock is None:
+                raise StoreError(f"{self.place} is closed: open it again")
+            self._opened = self._open_folder(self._folder)
+            logger.info("%s was opened again after a failure", self.place)
+        return self._opened
+
+    def _let_go(self, failure: BaseException) -> None:
+        """Close the client of a folder in which something went wrong; the next call opens it again.
+
+        Chroma's core may keep a connection whose transaction was never ended, as after a write to a full
+        disk. Whoever comes upon it waits for its lock for ever, some calls with the interpreter's lock held.
+        """
+        if self._folder is None or self._opened is None or not _is_internal(failure):
+            return
+        client, self._opened = self._opened, None
+        self.openings += 1
+        try:
+            cast(Any, client).close()
+        except (ChromaError, OSError, RuntimeError) as error:
+            logger.warning("closing %s after a failure failed, too: %s", self.place, error)
 
     @property
     def is_exclusive(self) -> bool:
         """Whether this process alone can write here."""
         return self._lock is not None
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder, if this process alone can write there."""
+        return self._folder
 
     def open(
         self, namespace: str, *, embedder_name: str, dimension: int, purpose: Purpose = "memories"
@@ -162,7 +163,10 @@ class ChromaStore:
             except NotFoundError:
                 return rescued(self, name)
             if name in self._broken:
-                self._rebuild(found)
+                rebuild(found, self.place, reason=self._broken[name])
+                assert self._folder is not None
+                finished(self._folder, name)
+                del self._broken[name]
             return found
 
     def mend(self) -> Mapping[str, str]:
@@ -171,25 +175,6 @@ class ChromaStore:
         for name in reasons:
             self.find(name)
         return reasons
-
-    def _rebuild(self, collection: RawCollection) -> None:
-        """Write every vector of a collection once more, from the database: nothing else of it changes."""
-        logger.warning(
-            "the index files of namespace %r in %s were damaged (%s): they are in the folder %r now, and are "
-            "written anew from the database, where every record still stands",
-            (collection.metadata or {}).get("namespace"),
-            self.place,
-            self._broken[collection.name],
-            QUARANTINE,
-        )
-        for offset in count(0, PAGE_SIZE):
-            page = collection.get(limit=PAGE_SIZE, offset=offset, include=["metadatas"])
-            _write_vectors(collection, page)
-            if len(page["ids"]) < PAGE_SIZE:
-                break
-        assert self._folder is not None
-        finished(self._folder, collection.name)
-        del self._broken[collection.name]
 
     def make(self, name: str, stamp: Mapping[str, Any]) -> RawCollection:
         """The Chroma collection of that name, made if it is new."""
@@ -255,6 +240,52 @@ class ChromaStore:
             if self.find(name) is not None:
                 self._client.delete_collection(name)
 
+    def claim(self, name: str) -> bool:
+        """Make the collection that stands for a lease; whether there was none."""
+        metadata = {"writer": self.writer, "process": process_name()}
+        with self.guarded("write to"):
+            try:
+                self.retried(
+                    lambda: self._client.create_collection(name, metadata=metadata, embedding_function=None)
+                )
+            except ChromaError as error:
+                if "already exists" not in str(error):
+                    raise
+                return False
+        return True
+
+    def claimant(self, name: str) -> Leaseholder | None:
+        """Who has a lease; None if nobody has."""
+        with self.guarded("read"):
+            try:
+                found = self.retried(lambda: self._client.get_collection(name, embedding_function=None))
+            except NotFoundError:
+                return None
+        told = found.metadata or {}
+        return Leaseholder(str(found.id), str(told.get("writer", "")), str(told.get("process", "")))
+
+    def unclaim(self, name: str) -> None:
+        """Delete the collection that stands for a lease; harmless where there is none."""
+        with self.guarded("write to"):
+            try:
+                self.retried(lambda: self._client.delete_collection(name))
+            except NotFoundError:
+                return
+
+    def disown(self, name: str, holder: Leaseholder) -> None:
+        """Delete the lease of a holder, and of nobody who has it after them."""
+        with self.guarded("write to"):
+            try:
+                found = self.retried(lambda: self._client.get_collection(name, embedding_function=None))
+                if str(found.id) != holder.lease_id:
+                    return
+                # By its own id: whoever deleted by name might delete what was made in the meantime.
+                aside = f"{name}-{self.writer}"
+                found.modify(name=aside)
+                self._client.delete_collection(aside)
+            except NotFoundError:
+                return
+
     def batch_limit(self) -> int:
         """How many records one write may hold."""
         with self.guarded("ask"):
@@ -265,7 +296,9 @@ class ChromaStore:
         if self._lock is None:
             return
         with self.guarded("close"):
-            cast(Any, self._client).close()
+            client, self._opened = self._opened, None
+            if client is not None:
+                cast(Any, client).close()
         self._lock.release()
         self._lock = None
 
@@ -283,24 +316,59 @@ class ChromaStore:
                 time.sleep(pause)
         return call()
 
+    def tells_of_nothing(self, error: StoreError) -> bool:
+        """Whether an error says that a Chroma collection is gone."""
+        return isinstance(error.__cause__, NotFoundError)
+
     @contextmanager
     def guarded(self, action: str) -> Iterator[None]:
-        """Turn what Chroma and its transports raise into a ``StoreError`` that says where and what next."""
+        """Turn what Chroma and its transports raise into a ``StoreError`` that says where and what next.
+
+        An embedded Chroma serves one call at a time: none meets what a failed one has left.
+        """
+        with self._own_turn(action):
+            try:
+                yield
+            except StoreError:
+                raise
+            except (ChromaError, httpx.HTTPError, OSError, RuntimeError, ValueError, TypeError) as error:
+                self._let_go(error)
+                raise StoreError(
+                    f"cannot {action} {self.place}: {error}{way_out(error, self._folder)}"
+                ) from error
+            except BaseException as error:
+                if not _is_panic(error):
+                    raise
+                self._let_go(error)
+                failure = RuntimeError(f"Chroma's core failed ({error})")
+                raise StoreError(
+                    f"cannot {action} {self.place}: {failure}{way_out(failure, self._folder)}"
+                ) from error
+
+    @contextmanager
+    def _own_turn(self, action: str) -> Iterator[None]:
+        if self._folder is None:
+            yield
+            return
+        if not self._turn.acquire(timeout=TURN):
+            raise StoreError(
+                f"cannot {action} {self.place}: a call of Chroma has not come back for {TURN:.0f} s. End "
+                "this process and open the folder again: what was written before is there"
+            )
         try:
             yield
-        except StoreError:
-            raise
-        except (ChromaError, httpx.HTTPError, OSError, RuntimeError, ValueError, TypeError) as error:
-            raise StoreError(
-                f"cannot {action} {self.place}: {error}{way_out(error, self._folder)}"
-            ) from error
-        except BaseException as error:
-            if type(error).__name__ != "PanicException":  # of Chroma's Rust core: not an Exception
-                raise
-            failure = RuntimeError(f"Chroma's core failed ({error})")
-            raise StoreError(
-                f"cannot {action} {self.place}: {failure}{way_out(failure, self._folder)}"
-            ) from error
+        finally:
+            self._turn.release()
+
+
+def _is_panic(error: BaseException) -> bool:
+    """Whether Chroma's Rust core has given up: what it raises then is not an Exception."""
+    return type(error).__name__ == "PanicException"
+
+
+def _is_internal(error: BaseException) -> bool:
+    """Whether a failure may have left something behind in Chroma; a wrong argument does not."""
+    return isinstance(error, (InternalError, OSError, RuntimeError)) or _is_panic(error)
 
 
 def _bound_silence(client: ClientAPI) -> None:
@@ -308,248 +376,3 @@ def _bound_silence(client: ClientAPI) -> None:
     session = getattr(getattr(client, "_server", None), "_session", None)
     if isinstance(session, httpx.Client) and session.timeout == httpx.Timeout(None):
         session.timeout = httpx.Timeout(SERVER_SILENCE)
-
-
-def _write_vectors(collection: RawCollection, page: Mapping[str, Any]) -> None:
-    """Write the vectors of some records, which their metadata hold; records of others have none there."""
-    vectors = {
-        memory_id: str(metadata[VECTOR_KEY])
-        for memory_id, metadata in zip(page["ids"], page["metadatas"], strict=True)
-        if metadata and VECTOR_KEY in metadata
-    }
-    if vectors:
-        ids, dimension = list(vectors), int(collection.metadata["dimension"])
-        collection.upsert(ids=ids, embeddings=decode_vectors(ids, list(vectors.values()), dimension))
-
-
-def _check_stamp(found: Mapping[str, Any], wanted: Mapping[str, Any], place: str) -> None:
-    """Refuse a namespace of a newer schema, or of another embedder."""
-    version = found.get("schema_version")
-    if version is None or int(version) > SCHEMA_VERSION:
-        raise StoreError(
-            f"namespace {quoted(wanted['namespace'])} in {place} has schema version {version}, this release "
-            f"knows up to {SCHEMA_VERSION}: upgrade contextmemory-chroma"
-        )
-    theirs = (found.get("embedder"), found.get("dimension"))
-    ours = (wanted["embedder"], wanted["dimension"])
-    if theirs != ours:
-        raise EmbedderMismatchError(
-            f"namespace {quoted(wanted['namespace'])} in {place} was written with embedder {theirs[0]!r} of "
-            f"{theirs[1]} dimensions, not {ours[0]!r} of {ours[1]}: open it with the first, or export it and "
-            "import it into a new folder, which embeds it again; contextmemory reindex does that in place"
-        )
-
-
-class ChromaCollection:
-    """The records of one namespace in one Chroma collection.
-
-    Args:
-        store: Where it is.
-        name: Of the Chroma collection.
-        stamp: Namespace, embedder, dimension and schema version: the metadata of the collection.
-
-    Raises:
-        EmbedderMismatchError: If it was written with another embedder.
-        StoreError: If it is of a newer schema.
-    """
-
-    def __init__(self, store: ChromaStore, name: str, stamp: Mapping[str, Any]) -> None:
-        self._store = store
-        self._name = name
-        self._stamp = stamp
-        self._dimension = int(stamp["dimension"])
-        self._batch_limit = store.batch_limit()
-        self._head = None if store.is_exclusive else Head(self._dimension, store.writer)
-        self._raw: RawCollection | None = None
-        self._existing()
-
-    def _existing(self) -> RawCollection | None:
-        """The Chroma collection, if there is one by now."""
-        if self._raw is None:
-            self._raw = self._store.find(self._name)
-            if self._raw is not None:
-                _check_stamp(self._raw.metadata or {}, self._stamp, self._store.place)
-        return self._raw
-
-    def _made(self) -> RawCollection:
-        """The Chroma collection, made if it is new."""
-        raw = self._existing()
-        if raw is None:
-            raw = self._store.make(self._name, self._stamp)
-            _check_stamp(raw.metadata or {}, self._stamp, self._store.place)
-            self._raw = raw
-        return raw
-
-    @property
-    def dimension(self) -> int:
-        """Length of its vectors."""
-        return self._dimension
-
-    @property
-    def batch_limit(self) -> int:
-        """How many records one change may put; one place is kept for the head record."""
-        return self._batch_limit - 1
-
-    def load(self) -> Iterator[StoredBatch]:
-        """Every record, in batches."""
-        try:
-            yield from self._pages()
-        except StoreError as error:
-            self._forget_if_gone(error)
-            yield from self._pages()
-
-    def drop(self) -> None:
-        """Delete every record; a later write begins anew."""
-        self._store.drop(self._name)
-        self._forget()
-
-    def _forget(self) -> None:
-        """The Chroma collection is gone: the next use looks for a new one."""
-        self._raw = None
-        if self._head is not None:
-            self._head.forget()
-
-    def _forget_if_gone(self, error: StoreError) -> None:
-        """Forget the Chroma collection if somebody has deleted it; raise any other error again."""
-        if not isinstance(error.__cause__, NotFoundError):
-            raise error
-        self._forget()
-
-    def _pages(self) -> Iterator[StoredBatch]:
-        raw = self._existing()
-        if raw is None:
-            return
-        if self._head is not None:
-            self._head.look(self._get_head(raw))
-        with ThreadPoolExecutor(1, "contextmemory-read") as reader:  # reads on while a page is indexed
-            offset = 0
-            following = reader.submit(self._page, raw, offset)
-            while True:
-                page = following.result()
-                offset += PAGE_SIZE
-                is_last = len(page["ids"]) < PAGE_SIZE
-                if not is_last:
-                    following = reader.submit(self._page, raw, offset)
-                yield _batch_of(page, self._dimension)
-                if is_last:
-                    return
-
-    def _page(self, raw: RawCollection, offset: int) -> Mapping[str, Any]:
-        with self._store.guarded("read"):
-            page = self._store.retried(lambda: raw.get(limit=PAGE_SIZE, offset=offset, include=FIELDS))
-            return cast(Mapping[str, Any], page)
-
-    def apply(self, change: Change) -> tuple[str, ...]:
-        """Write ``change``: one upsert for all that is put, then one delete for what goes."""
-        for memory in change.puts:
-            if (memory.kind == "item") != ("purpose" in self._stamp):
-                raise StoreError(f"a {memory.kind} belongs in another collection: record {memory.id!r}")
-        payloads = tuple(encode(memory) for memory in change.puts)
-        try:
-            self._write(self._made(), change, payloads)
-        except StoreError as error:
-            self._forget_if_gone(error)
-            self._write(self._made(), change, payloads)
-        return payloads
-
-    def _write(self, raw: RawCollection, change: Change, payloads: Sequence[str]) -> None:
-        if change.puts:
-            self._upsert(raw, change, payloads)
-        if change.deletes:
-            with self._store.guarded("delete from"):
-                self._store.retried(lambda: raw.delete(ids=list(change.deletes)))
-            if self._head is None:
-                delete_from_copies(self._store, self._name, change.deletes)
-            else:
-                self._write_head(raw, self._head.record_deletion())
-
-    def _upsert(self, raw: RawCollection, change: Change, payloads: Sequence[str]) -> None:
-        ids = [memory.id for memory in change.puts]
-        texts = [memory.text for memory in change.puts]
-        vectors = np.ascontiguousarray(change.vectors, dtype=np.float32)
-        if vectors.shape != (len(ids), self._dimension):
-            raise StoreError(
-                f"{len(ids)} records need vectors of {self._dimension} dimensions each, not {vectors.shape}"
-            )
-        metadatas: list[Metadata] = [
-            metadata_of(memory, payload, vector)
-            for memory, payload, vector in zip(change.puts, payloads, vectors, strict=True)
-        ]
-        if self._head is not None:
-            mark = self._head.record_put()
-            metadatas = [{**metadata, **mark.on_records} for metadata in metadatas]
-            ids, texts = [*ids, Head.ID], [*texts, Head.TEXT]
-            metadatas.append(mark.on_head)
-            vectors = np.vstack([vectors, self._head.vector])
-        with self._store.guarded("write to"):
-            self._store.retried(
-                lambda: raw.upsert(
-                    ids=ids, documents=texts, embeddings=vectors, metadatas=cast(Any, metadatas)
-                )
-            )
-
-    def updates(self) -> Update | None:
-        """What other processes have written since the last look: one read by id where there is nothing."""
-        raw = self._existing() if self._head is not None else None
-        if raw is None or self._head is None:
-            return None
-        try:
-            news = self._head.look(self._get_head(raw))
-        except StoreError as error:
-            self._forget_if_gone(error)
-            return self._everything()
-        if news is None:
-            return None
-        with self._store.guarded("read"):
-            page: Mapping[str, Any] = NOTHING
-            if news.where:
-                where = cast(Any, news.where)
-                page = cast(Any, self._store.retried(lambda: raw.get(where=where, include=FIELDS)))
-            ids = None
-            if news.deleted:
-                ids = frozenset(self._store.retried(lambda: raw.get(include=[]))["ids"])
-        return Update(_batch_of(page, self._dimension), ids)
-
-    def _everything(self) -> Update:
-        """All that there is, in place of all that there was."""
-        batches = [StoredBatch((), (), np.empty((0, self._dimension), dtype=np.float32)), *self.load()]
-        memories = tuple(memory for batch in batches for memory in batch.memories)
-        payloads = tuple(payload for batch in batches for payload in batch.payloads)
-        vectors: FloatArray = np.concatenate([batch.vectors for batch in batches])
-        return Update(StoredBatch(memories, payloads, vectors), frozenset(memory.id for memory in memories))
-
-    def _get_head(self, raw: RawCollection) -> Mapping[str, Any]:
-        with self._store.guarded("read"):
-            page = self._store.retried(lambda: raw.get(ids=[Head.ID], include=["metadatas"]))
-        found = page["metadatas"]
-        return found[0] if found and found[0] else {}
-
-    def _write_head(self, raw: RawCollection, metadata: Metadata) -> None:
-        assert self._head is not None
-        vector = self._head.vector
-        with self._store.guarded("write to"):
-            self._store.retried(
-                lambda: raw.upsert(
-                    ids=[Head.ID],
-                    documents=[Head.TEXT],
-                    embeddings=vector,
-                    metadatas=cast(Any, [metadata]),
-                )
-            )
-
-
-def _batch_of(page: Mapping[str, Any], dimension: int) -> StoredBatch:
-    """The records of one answer of Chroma, the head record and strangers left out."""
-    records = [
-        (memory_id, text or "", metadata)
-        for memory_id, text, metadata in zip(page["ids"], page["documents"], page["metadatas"], strict=True)
-        if memory_id != Head.ID and metadata and RECORD_KEY in metadata
-    ]
-    payloads = tuple(str(metadata[RECORD_KEY]) for _, _, metadata in records)
-    memories = tuple(
-        decode(memory_id, text, payload)
-        for (memory_id, text, _), payload in zip(records, payloads, strict=True)
-    )
-    written = [str(metadata.get(VECTOR_KEY, "")) for _, _, metadata in records]
-    vectors = decode_vectors([memory.id for memory in memories], written, dimension)
-    return StoredBatch(memories, payloads, vectors)

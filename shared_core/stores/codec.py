@@ -14,6 +14,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+from collections.abc import Sequence
 
 import numpy as np
 from pydantic import ValidationError
@@ -45,7 +46,7 @@ def metadata_of(memory: Memory, payload: str, vector: FloatArray) -> Metadata:
     }
 
 
-def decode_vectors(memory_ids: list[str], texts: list[str], dimension: int) -> FloatArray:
+def decode_vectors(memory_ids: Sequence[str], texts: Sequence[str], dimension: int) -> FloatArray:
     """The vectors ``float32 [len(texts), dimension]`` that ``metadata_of`` wrote.
 
     Raises:
@@ -54,7 +55,7 @@ def decode_vectors(memory_ids: list[str], texts: list[str], dimension: int) -> F
     vectors: FloatArray = np.empty((len(texts), dimension), dtype=np.float32)
     for row, text in enumerate(texts):
         try:
-            vectors[row] = np.frombuffer(base64.b64decode(text, validate=True), dtype="<f4")
+            vectors[row] = np.frombuffer(binascii.a2b_base64(text), dtype="<f4")
         except (ValueError, binascii.Error) as error:
             raise StoreError(
                 f"the vector of record {memory_ids[row]!r} cannot be read: {error}; it was changed by hand"

@@ -19,6 +19,7 @@ from shared_core.index.resident import ResidentIndex
 from shared_core.messages import quoted, storable
 from shared_core.namespaces import Namespace
 from shared_core.records import Memory, Record
+from shared_core.redaction import Redactor, redact_memory
 from shared_core.stores.base import SCHEMA_VERSION, Change
 from shared_core.stores.head import Head
 from shared_core.transfer.chat_logs import parsed_json
@@ -147,20 +148,21 @@ def import_records(
     All lines are checked before anything is written. The records are then written in batches of up to
     ``BATCH_RECORDS``, each whole or absent: after an interruption the same import goes on where it was.
     Records that stand there already are left alone, so importing again changes nothing. Vectors are computed
-    anew where the export has none, or was made with another embedder.
+    anew where the export has none, or was made with another embedder, or where a memory that redacts has
+    changed the text.
 
     Args:
-        memory: Where to.
+        memory: Where to; if it redacts, records are compared and written as it may store them.
         lines: What ``export_records`` gave, or ``parse_export`` of it.
         overwrite: Whether a record that stands there with other content is replaced.
         progress: Told after each batch.
 
     Raises:
-        ValueError: If a line is not valid, lines are missing, or, without ``overwrite``, a record stands
-            there with other content; nothing is written then.
+        ValueError: If a line is not valid, lines are missing, a redactor gives no text, or, without
+            ``overwrite``, a record stands there with other content; nothing is written then.
         StoreError: If a batch could not be written.
     """
-    export = lines if isinstance(lines, Export) else parse_export(lines)
+    export = _redacted(memory._redact, lines if isinstance(lines, Export) else parse_export(lines))
     namespace, total = memory.opened(), len(export.memories)
     with namespace.use() as index:
         wanted = _to_write(index, export.memories, overwrite=overwrite)
@@ -173,6 +175,18 @@ def import_records(
         if progress:
             progress(unchanged + start + len(places), total)
     return ImportReport(added=new, overwritten=len(wanted) - new, unchanged=unchanged, embedded=embedded)
+
+
+def _redacted(redact: Redactor | None, export: Export) -> Export:
+    """An export as it may be stored: without the vectors of texts that said more."""
+    if redact is None:
+        return export
+    memories = tuple(redact_memory(redact, memory) for memory in export.memories)
+    vectors = tuple(
+        vector if after.text == before.text else None
+        for before, after, vector in zip(export.memories, memories, export.vectors, strict=True)
+    )
+    return Export(export.header, memories, vectors)
 
 
 def _to_write(index: ResidentIndex, memories: Sequence[Memory], *, overwrite: bool) -> list[int]:

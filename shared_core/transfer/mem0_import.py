@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from shared_core.errors import ExtractionError, StoreError
 from shared_core.ids import fact_id
@@ -16,12 +16,12 @@ from shared_core.records import ROLES, Memory, Record
 from shared_core.redaction import redact_text, redact_values
 from shared_core.stores.base import Change
 from shared_core.times import parse_timestamp, utc_now
-from shared_core.transfer.chat_logs import parsed_json
+from shared_core.transfer.chat_logs import decoded_lines, parsed_json
 
 if TYPE_CHECKING:
     from shared_core.memory import ContextMemory
 
-__all__ = ["Mem0Report", "import_mem0"]
+__all__ = ["Mem0Export", "Mem0Report", "import_mem0", "read_mem0"]
 
 #: The collection that mem0 makes where its configuration names none.
 DEFAULT_COLLECTION = "mem0"
@@ -32,6 +32,8 @@ _TOLD = frozenset(
     "id memory data text hash metadata created_at updated_at text_lemmatized user_id run_id expiration_date "
     "score".split()
 )
+#: The file that Chroma keeps in each folder of its own.
+STORE_FILE = "chroma.sqlite3"
 #: Facts, or messages, of one write, at most.
 BATCH_RECORDS = 500
 
@@ -45,7 +47,9 @@ class Mem0Collection(Protocol):
         ...
 
 
-Source = str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]] | Mem0Collection
+Source: TypeAlias = str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]] | Mem0Collection
+#: Told how many records are done, of how many.
+Progress: TypeAlias = Callable[[int, int], None]
 
 
 class Mem0Report(Record):
@@ -81,13 +85,52 @@ class _Stored:
     metadata: dict[str, Any]
 
 
+@dataclass(frozen=True)
+class Mem0Export:
+    """What mem0 has stored, checked: what ``import_mem0`` takes without a chance to refuse it.
+
+    Attributes:
+        records: In the order of the source.
+    """
+
+    records: tuple[_Stored, ...]
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+
+def read_mem0(
+    source: Source, *, collection: str = DEFAULT_COLLECTION, now: datetime | None = None
+) -> Mem0Export:
+    """Read and check all that a source holds, before anything is written.
+
+    Args:
+        source: As for ``import_mem0``.
+        collection: The name of the collection in a folder.
+        now: The time of records that have none; the present if left out.
+
+    Raises:
+        ValueError: If the source or one of its records is not mem0's.
+        OSError: If the file cannot be read.
+        StoreError: If the folder is not a Chroma store, or has no such collection.
+    """
+    moment = now or utc_now()
+    return Mem0Export(
+        tuple(
+            _checked(record, place, moment)
+            for place, record in enumerate(_records_of(source, collection), start=1)
+        )
+    )
+
+
 def import_mem0(
     memory: ContextMemory,
-    source: Source,
+    source: Source | Mem0Export,
     *,
     user_id: str | None = None,
     collection: str = DEFAULT_COLLECTION,
     now: datetime | None = None,
+    progress: Progress | None = None,
 ) -> Mem0Report:
     """Take over what mem0 has stored. It may be repeated: what is here already is left as it is.
 
@@ -99,23 +142,22 @@ def import_mem0(
         memory: Any memory of the store; each user's records go to the namespace of their ``user_id``, those
             without one to the memory's own.
         source: What ``Memory.get_all`` returned, or its ``results``; a JSON or JSONL file of that; the
-            folder of mem0's Chroma store, which nobody may have open; or a Chroma collection.
+            folder of mem0's Chroma store, which nobody may have open; a Chroma collection; or what
+            ``read_mem0`` has checked.
         user_id: Only the records of this user, which then go to the memory's own namespace.
         collection: The name of the collection in a folder.
         now: The time of records that have none; the present if left out.
+        progress: Told after each batch.
 
     Raises:
         ValueError: If the source or one of its records is not mem0's; nothing is written then.
         OSError: If the file cannot be read.
-        StoreError: If the folder has no such collection, or a batch could not be written.
+        StoreError: If the folder is not a Chroma store, or has no such collection, or a batch could not be
+            written.
         ExtractionError: If the extractor failed; the messages are stored, and learnt from later.
     """
-    moment = now or utc_now()
-    records = [
-        _checked(record, place, moment)
-        for place, record in enumerate(_records_of(source, collection), start=1)
-    ]
-    kept = [record for record in records if user_id is None or record.user_id == user_id]
+    export = source if isinstance(source, Mem0Export) else read_mem0(source, collection=collection, now=now)
+    kept = [record for record in export.records if user_id is None or record.user_id == user_id]
     texts = sorted((record for record in kept if record.text), key=lambda record: record.created_at)
     by_namespace: dict[str, list[_Stored]] = defaultdict(list)
     for record in texts:
@@ -123,11 +165,28 @@ def import_mem0(
             record
         )
     report = Mem0Report(skipped=len(kept) - len(texts), namespaces=tuple(sorted(by_namespace)))
+    advance = _counter(len(texts), progress)
     for namespace, stored in by_namespace.items():
         with memory.for_namespace(namespace) as own:
-            report = _plus(report, _write_facts(own, [one for one in stored if one.role is None]))
-            report = _plus(report, _add_messages(own, [one for one in stored if one.role is not None]))
+            facts, said = (
+                [one for one in stored if (one.role is None) is stated] for stated in (True, False)
+            )
+            report = _plus(report, _write_facts(own, facts, advance))
+            report = _plus(report, _add_messages(own, said, advance))
     return report
+
+
+def _counter(total: int, progress: Progress | None) -> Callable[[int], None]:
+    """Adds to what is done, and tells it."""
+    done = 0
+
+    def advance(count: int) -> None:
+        nonlocal done
+        done += count
+        if progress and count:
+            progress(done, total)
+
+    return advance
 
 
 def _records_of(source: Source, collection: str) -> Iterator[Any]:
@@ -147,13 +206,15 @@ def _records_of(source: Source, collection: str) -> Iterator[Any]:
 
 
 def _in_file(path: Path) -> Iterator[Any]:
-    text, where = path.read_text(encoding="utf-8"), str(path)
-    if path.suffix.casefold() == ".jsonl":
-        for number, line in enumerate(text.split("\n"), start=1):
+    where = str(path)
+    with path.open("rb") as file:
+        lines = decoded_lines(file, where)
+        if path.suffix.casefold() != ".jsonl":
+            yield from _listed(parsed_json("".join(lines), where), where)
+            return
+        for number, line in enumerate(lines, start=1):
             if line.strip():
                 yield parsed_json(line, where, line=number)
-    else:
-        yield from _listed(parsed_json(text, where), where)
 
 
 def _listed(export: Any, where: str) -> Iterable[Any]:
@@ -167,11 +228,13 @@ def _listed(export: Any, where: str) -> Iterable[Any]:
 def _in_folder(folder: Path, name: str) -> Iterator[Any]:
     from shared_core.stores.chroma import ChromaStore
 
+    if not (folder / STORE_FILE).is_file():  # opening would make a store of any folder
+        raise StoreError(f"there is no Chroma store in {str(folder)!r}: name the folder of mem0's")
     store = ChromaStore(folder)
     try:
         found = store.find(name)
         if found is None:
-            raise StoreError(f"{str(folder)!r} has no collection {name!r}: name mem0's with collection=…")
+            raise StoreError(f"{str(folder)!r} has no collection {name!r}: name mem0's as collection")
         with store.guarded("read"):
             records = list(_in_collection(found))
     finally:
@@ -236,7 +299,9 @@ def _end_of_day(date: Any) -> datetime | None:
     return day + timedelta(days=1)
 
 
-def _write_facts(memory: ContextMemory, stored: Sequence[_Stored]) -> Mem0Report:
+def _write_facts(
+    memory: ContextMemory, stored: Sequence[_Stored], advance: Callable[[int], None]
+) -> Mem0Report:
     facts: dict[str, Memory] = {}
     for one in stored:
         fact = _fact(memory, one)
@@ -245,12 +310,14 @@ def _write_facts(memory: ContextMemory, stored: Sequence[_Stored]) -> Mem0Report
     namespace = memory.opened()
     with namespace.use() as index:
         fresh = [fact for fact in facts.values() if fact.id not in index]
+    advance(len(stored) - len(fresh))
     size = min(BATCH_RECORDS, namespace.batch_limit)
     for start in range(0, len(fresh), size):
         batch = fresh[start : start + size]
         vectors = memory.embedder.embed([fact.text for fact in batch])
         with namespace.use():
             namespace.apply(Change(puts=tuple(batch), vectors=vectors))
+        advance(len(batch))
     return Mem0Report(facts=len(fresh), known=len(stored) - len(fresh))
 
 
@@ -269,7 +336,9 @@ def _fact(memory: ContextMemory, stored: _Stored) -> Memory:
     )
 
 
-def _add_messages(memory: ContextMemory, stored: Sequence[_Stored]) -> Mem0Report:
+def _add_messages(
+    memory: ContextMemory, stored: Sequence[_Stored], advance: Callable[[int], None]
+) -> Mem0Report:
     by_conversation: dict[str, list[_Stored]] = defaultdict(list)
     for one in stored:
         by_conversation[one.run_id or DEFAULT_CONVERSATION].append(one)
@@ -281,6 +350,7 @@ def _add_messages(memory: ContextMemory, stored: Sequence[_Stored]) -> Mem0Repor
                 known += memory.add(batch, conversation, wait=True).usage.skipped_messages
             except ExtractionError as error:  # they are stored; the next flush tries again
                 failure = error
+            advance(len(batch))
     if failure:
         raise failure
     return Mem0Report(messages=len(stored) - known, known=known)

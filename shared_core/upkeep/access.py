@@ -62,23 +62,26 @@ class AccessNotes:
         with self._lock:
             return len(self._noted.get(namespace, ()))
 
-    def flush(self, namespace: Namespace) -> tuple[str, ...]:
+    def flush(self, namespace: Namespace, *, limit: int | None = None) -> tuple[str, ...]:
         """Write the readings of a namespace, and forget them; returns the ids of the records changed.
 
         Memories deleted meanwhile are passed over. What could not be written stays noted.
 
+        Args:
+            namespace: Whose.
+            limit: Memories whose readings are written at most, those read first before others; None for all.
+
         Raises:
             StoreError: If it could not be written.
         """
-        with self._lock:
-            noted = self._noted.pop(namespace, None)
+        noted = self._taken(namespace, limit)
         if not noted:
             return ()
         written: list[str] = []
         waiting = list(noted)
         for start in range(0, len(waiting), namespace.batch_limit):
             try:
-                with namespace.use() as index:
+                with namespace.alone() as index:
                     part = waiting[start : start + namespace.batch_limit]
                     present = [memory_id for memory_id in part if memory_id in index]
                     if present:
@@ -111,6 +114,15 @@ class AccessNotes:
         with self._lock:
             self.users -= 1
             return self.users == 0
+
+    def _taken(self, namespace: Namespace, limit: int | None) -> dict[str, Access]:
+        with self._lock:
+            noted = self._noted.pop(namespace, {})
+            if limit is None or len(noted) <= limit:
+                return noted
+            taken = {memory_id: noted.pop(memory_id) for memory_id in list(noted)[:limit]}
+            self._noted[namespace] = noted
+            return taken
 
     def _merge(self, namespace: Namespace, accesses: Mapping[str, Access]) -> None:
         with self._lock:

@@ -63,6 +63,7 @@ def _pip(arguments: list[str]) -> None:
     extras = set(re.findall(r"^([\w-]+) = ", section, re.MULTILINE))
     assert arguments[0] == "install"
     for wanted in arguments[1:]:
+        wanted = wanted.replace(".[", "contextmemory-chroma[") if wanted.startswith(".[") else wanted
         named = re.fullmatch(r"([\w.-]+)(?:\[([\w,-]+)\])?", wanted)
         assert named, f"pip install {wanted}"
         metadata.distribution(named[1])  # raises for a package that nobody here has ever installed

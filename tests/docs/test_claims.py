@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from importlib import import_module
 
 import pytest
 
 from shared_core.cli.app import COMMANDS
-from tests.docs.pages import DOCS, PAGES, README
+from tests.docs.pages import DOCS, PAGES, README, ROOT
 
 HELD_OUT = "### Held out"
 
@@ -42,7 +43,7 @@ def test_every_public_name_has_a_place_in_the_reference(package: str) -> None:
 
 def test_commands_that_the_pages_name_exist() -> None:
     for page in PAGES:
-        for command in re.findall(r"`contextmemory ([a-z]+)", page.read_text(encoding="utf-8")):
+        for command in re.findall(r"`contextmemory ([a-z][a-z0-9-]+)", page.read_text(encoding="utf-8")):
             assert command in COMMANDS, f"{page.name}: contextmemory {command}"
 
 
@@ -62,3 +63,22 @@ def test_the_glossary_has_the_words_of_the_domain() -> None:
         "pending",
     ]:
         assert re.search(rf"^\| [^|]*\b{word}\b", glossary, re.MULTILINE), word
+
+
+def test_the_map_of_the_code_names_files_that_are_there_and_every_package() -> None:
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:shared_core|tests|\w+_contextmemory)/[\w./]*)`", text))
+    assert len(named) > 40
+    assert [name for name in named if not (ROOT / name).exists()] == []
+    packages = {path.parent.name for path in (ROOT / "shared_core").glob("*/__init__.py")}
+    assert {name for name in packages if f"`shared_core/{name}/`" not in text} == set()
+
+
+def test_modules_that_the_pages_name_exist() -> None:
+    for page in (path for path in PAGES if path.name != "CHANGELOG.md"):
+        for name in re.findall(r"\bshared_core(?:\.\w+)+", page.read_text(encoding="utf-8")):
+            module, _, attribute = name.rpartition(".")
+            if importlib.util.find_spec(module) is None or not (
+                hasattr(import_module(module), attribute) or importlib.util.find_spec(name)
+            ):
+                raise AssertionError(f"{page.name}: {name}")

@@ -9,10 +9,12 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from shared_core import ContextMemory
+from shared_core.stores.chroma import INDEX
 from tests.reliability.concurrency_workers import (
     Ticker,
     Written,
@@ -22,7 +24,7 @@ from tests.reliability.concurrency_workers import (
     python,
     replies,
 )
-from tests.shared_core.building import NotesExtractor, said
+from tests.shared_core.building import EMBEDDER, NotesExtractor, chroma_client, said
 from tests.shared_core.stores.test_server import Server
 
 #: A loop that stands still for longer has been blocked by us, not by a busy machine.
@@ -42,12 +44,17 @@ for line in sys.stdin:
     if verb == "add":
         memory.add({"role": "user", "content": f"Process {me} rode to {rest}.", "id": f"{me}-{rest}"}, me)
         answer = f"{me}-{rest}"
+    elif verb == "say":
+        memory.add({"role": "user", "content": f"Hello {rest} from {me}"}, "one for all")
+        answer = rest
     elif verb == "seen":
         answer = sorted(one.message_id for one in memory.list(kind="message", limit=1_000))
     elif verb == "found":
         answer = sorted({hit.source_ids[0] for hit in memory.search(rest, limit=20) if hit.source_ids})
     elif verb == "update":
         answer = memory.update(rest, f"The bell rang for process {me}").text
+    elif verb == "remember":
+        answer = memory.remember(rest).id
     elif verb == "history":
         answer = [one.text for one in memory.history(rest)]
     print(json.dumps(answer), flush=True)
@@ -162,6 +169,26 @@ async def test_a_big_add_leaves_the_loop_alone(memory: ContextMemory) -> None:
     assert ticker.longest_ms < GENEROUS_MS
 
 
+@pytest.mark.parametrize("records", [1, 20, 300])
+async def test_what_chroma_alone_does_to_the_loop_is_told(tmp_path: Path, records: int) -> None:
+    """Its core keeps the interpreter's lock for the whole of a write: no design of ours can do better."""
+    vectors = EMBEDDER.embed([f"I rode tandem {n} to the lake." for n in range(records)])
+    metadatas: Any = [{"kind": "fact", "record": "{}" * 200, "vector": "A" * 1_368} for _ in range(records)]
+    with chroma_client(tmp_path) as client:
+        collection = client.get_or_create_collection("alone", configuration=INDEX, embedding_function=None)  # type: ignore[arg-type]
+        gaps = []
+        for turn in range(5):
+            ids = [f"{turn}.{n}" for n in range(records)]
+            async with Ticker() as ticker:
+                await asyncio.to_thread(
+                    collection.upsert, ids=ids, documents=ids, embeddings=vectors, metadatas=metadatas
+                )
+                await asyncio.sleep(0.01)
+            gaps.append(ticker.longest_ms)
+    print(f"Chroma alone, {records} records: loop blocked for {min(gaps):.1f} to {max(gaps):.1f} ms")
+    assert min(gaps) < GENEROUS_MS
+
+
 async def test_a_cancelled_task_leaves_the_memory_usable(memory: ContextMemory) -> None:
     tasks = [
         asyncio.create_task(memory.aadd(said(f"Hello {n}, I like tea.", f"m{n}"), "c")) for n in range(20)
@@ -210,25 +237,43 @@ def test_four_processes_on_a_server_see_what_each_other_has_written(port: int) -
             assert {f"{name}-lake1" for name in "abcd"} <= set(found)
 
 
-def test_two_processes_that_change_one_fact_end_with_what_one_of_them_said(port: int) -> None:
+def test_two_processes_that_change_one_fact_end_as_if_one_had_come_first(port: int) -> None:
     from chromadb import HttpClient
     from chromadb.config import Settings
 
     client = HttpClient("127.0.0.1", port, settings=Settings(anonymized_telemetry=False))
     with ContextMemory(client, "shared", extractor=NotesExtractor()) as memory, processes(port, "xy") as two:
         facts = [memory.remember(f"{FIRST} number {n}").id for n in range(4)]
-        whole = 0
         for number, fact in enumerate(facts):
             texts = replies(two, f"update {fact}")
             one, other = replies(two, f"history {fact}")
             assert one == other == [version.text for version in memory.history(fact)]
             assert one[0] == f"{FIRST} number {number}"
-            assert one[-1] in texts
-            assert set(one[1:]) <= set(texts)
-            whole += sorted(one[1:]) == sorted(texts)
-        # Chroma has no transaction: of two changes at the very same time, the one that was written over may
-        # be missing among the earlier versions. What the fact says is what one of the two said.
-        print(f"{whole} of {len(facts)} histories tell both changes")
+            assert sorted(one[1:]) == sorted(texts)
+
+
+def test_four_processes_that_say_one_thing_at_once_are_all_counted(port: int) -> None:
+    from chromadb import HttpClient
+    from chromadb.config import Settings
+
+    client = HttpClient("127.0.0.1", port, settings=Settings(anonymized_telemetry=False))
+    with ContextMemory(client, "shared") as memory, processes(port, "stuv") as four:
+        for _ in range(3):
+            replies(four, "remember The lake is cold in May")
+        (fact,) = (one for one in memory.list(kind="fact", limit=1_000) if one.text.startswith("The lake is"))
+        assert fact.mention_count == 12
+        assert memory.namespaces() == ["shared"]
+
+
+def test_processes_that_write_one_conversation_share_no_turn(port: int) -> None:
+    from chromadb import HttpClient
+    from chromadb.config import Settings
+
+    client = HttpClient("127.0.0.1", port, settings=Settings(anonymized_telemetry=False))
+    with ContextMemory(client, "shared") as memory, processes(port, "jkl") as three:
+        for n in range(3):
+            replies(three, f"say {n}")
+        assert [one.turn for one in memory.messages("one for all")] == list(range(9))
 
 
 def test_a_second_process_on_a_folder_is_refused_within_a_second(tmp_path: Path) -> None:

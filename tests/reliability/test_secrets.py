@@ -24,13 +24,17 @@ from langchain_contextmemory.llm import LangChainLLM
 from llamaindex_contextmemory import ContextChatMemory, ContextMemoryBlock
 from llamaindex_contextmemory.llm import LlamaIndexLLM
 from shared_core import ContextMemory, OpenAIEmbedder
+from shared_core.core_memory.blocks import Blocks
 from shared_core.errors import ContextMemoryError, StoreError
 from shared_core.extraction.llm import LLMExtractor
+from shared_core.items import FindItems, GetItem, ItemStore, PutItem
+from shared_core.items.index import ItemCollection
 from shared_core.llm import OpenAILLM
-from shared_core.redaction import redact_secrets
-from shared_core.transfer.export import export_records
+from shared_core.records import text_digest
+from shared_core.redaction import redact_memory, redact_secrets
+from shared_core.transfer.export import export_records, import_records
 from tests.openai_server import OpenAIServer, Reply, serving
-from tests.shared_core.building import NOW, NotesExtractor, said
+from tests.shared_core.building import NOW, NotesExtractor, record, said
 
 # The clients of these tests hang until they are collected, as an application's do.
 pytestmark = pytest.mark.filterwarnings(
@@ -252,6 +256,77 @@ def test_a_redacted_message_may_be_added_again(tmp_path: Path) -> None:
         assert message.text == "Write to [e-mail], I moved to Berlin."
         fact = memory.remember("Call 415-555-2671")
         assert memory.remember("Call 415-555-2672").mention_count == fact.mention_count + 1
+
+
+def test_nothing_of_a_secret_is_imported(tmp_path: Path) -> None:
+    secrets = [one for all_ in SECRETS.values() for one in all_]
+    with ContextMemory(tmp_path / "open") as plain:
+        for number, secret in enumerate(secrets):
+            name = f"Ada {secret}"
+            plain.add(said(f"Mine is {secret}", f"m{number}", name=name, metadata={"a": [secret]}), "c")
+        plain.remember(f"Ada has {secrets[0]}", metadata={"x": secrets[1]})
+        plain.relate(secrets[7], "belongs to", secrets[15])
+        plain.blocks.set("persona", f"Writes to {secrets[-1]}")
+        plain.remember("Ada rides a tandem")
+        exported = list(export_records(plain))
+    with ContextMemory(tmp_path / "closed", redact=redact_secrets) as memory:
+        report = import_records(memory, exported)
+        assert report.added == len(exported) - 1
+        assert 0 < report.embedded < report.added  # the vectors of texts that said more are not taken
+        assert import_records(memory, exported).unchanged == report.added
+        (persona,) = memory.blocks.list()
+        assert persona.text == "Writes to [e-mail]"
+        written = "\n".join(export_records(memory))
+        assert not [secret for secret in secrets if json.dumps(secret)[1:-1] in written]
+        tandem = memory.search("Who rides a tandem?").results[0]
+        assert tandem.memory == "Ada rides a tandem"
+    stored = database(tmp_path / "closed")
+    assert not [secret for secret in secrets if secret.encode() in stored]
+
+
+def test_an_import_whose_redactor_answers_nonsense_writes_nothing(tmp_path: Path) -> None:
+    with ContextMemory(tmp_path / "open") as plain:
+        plain.remember(f"Ada has {KEY}")
+        exported = list(export_records(plain))
+    with ContextMemory(tmp_path / "closed", redact=lambda text: "") as memory:
+        with pytest.raises(ValueError, match="redact made") as raised:
+            import_records(memory, exported)
+        assert KEY not in told(raised.value)
+        assert memory.list() == []
+
+
+def test_a_block_that_was_written_from_memories_stays_one_when_it_is_redacted() -> None:
+    text = "Write to ada@example.com"
+    block = record("b", "block", text, title="user_profile", generated=text_digest(text))
+    redacted = redact_memory(redact_secrets, block)
+    assert redacted.text == "Write to [e-mail]"
+    assert redacted.is_generated
+    assert redact_memory(redact_secrets, redacted) is redacted
+    assert redact_memory(None, block) is block
+
+
+def test_blocks_are_redacted(tmp_path: Path) -> None:
+    with ContextMemory(tmp_path) as memory:
+        blocks = Blocks(memory.opened, memory.embedder, redact_secrets)
+        assert blocks.set("persona", "Signs as ada@example.com").text == "Signs as [e-mail]"
+        assert [block.text for block in memory.blocks.list()] == ["Signs as [e-mail]"]
+    assert b"ada@example.com" not in database(tmp_path)
+
+
+def test_items_are_redacted(tmp_path: Path) -> None:
+    value = {"mail": "ada@example.com", "calls": [{"at": "415-555-2671"}], "count": 3}
+    with ContextMemory(tmp_path) as memory:
+        pool, embedder = memory._open_pool(), memory.embedder
+        items = ItemStore(
+            lambda: pool.open_as(ItemCollection, memory.namespace, embedder), embedder, redact=redact_secrets
+        )
+        items.run([PutItem(("users",), "ada", value, texts=("ada@example.com",))])
+        found: Any = items.run([GetItem(("users",), "ada"), FindItems((), query="e-mail")])
+        assert found[0].value == {"mail": "[e-mail]", "calls": [{"at": "[phone number]"}], "count": 3}
+        assert found[1][0].item.key == "ada"
+    stored = database(tmp_path)
+    assert b"ada@example.com" not in stored
+    assert b"415-555-2671" not in stored
 
 
 def test_siblings_redact_as_well(tmp_path: Path) -> None:

@@ -32,6 +32,16 @@ def shell(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     return made
 
 
+MEM0 = {
+    "results": [
+        {"id": "a", "memory": "Lives in Berlin", "user_id": "alice"},
+        {"id": "b", "memory": "Likes tea", "user_id": "bob"},
+        {"id": "c", "memory": "I moved to Rome.", "role": "user", "user_id": "alice", "run_id": "trip"},
+        {"id": "d", "memory": "", "user_id": "bob"},
+    ]
+}
+
+
 # -- help and completion ---------------------------------------------------------------------------------
 
 
@@ -53,7 +63,6 @@ def test_a_shell_completes_commands_and_options() -> None:
             _CONTEXTMEMORY_COMPLETE="complete_bash", COMP_WORDS=typed, COMP_CWORD=str(len(words) - 1)
         )
         assert expected in answer.stdout.split()
-    assert "complete_bash" in in_a_process("--show-completion", SHELL="/bin/bash").stdout.lower()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
@@ -190,6 +199,7 @@ def identities(shell: Shell) -> set[tuple[str, str]]:
 def test_a_namespace_moves_to_another_embedder_and_back(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    pytest.importorskip("openai")
     before = identities(shell)
     with serving() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
@@ -205,6 +215,56 @@ def test_a_namespace_moves_to_another_embedder_and_back(
     assert after > before
     assert len(after) == len(before) + 1
     assert "allergic" in shell.output("search", "Which allergies?")
+
+
+# -- from mem0 -------------------------------------------------------------------------------------------
+
+
+def test_mem0s_memories_go_to_the_namespaces_of_their_users_and_only_once(shell: Shell) -> None:
+    export = shell.file("mem0.json", MEM0)
+    told = shell.output("import-mem0", export)
+    assert told == ("2 facts and 1 message imported into 'alice', 'bob', 0 known already, 1 without a text\n")
+    assert "Lives in Berlin" in shell.output("list", "-n", "alice")
+    assert "Likes tea" in shell.output("list", "-n", "bob")
+    again = json.loads(shell.output("import-mem0", export, "--json"))
+    assert (again["facts"], again["messages"], again["known"]) == (0, 0, 3)
+
+
+def test_one_user_of_mem0_comes_through_a_pipe_into_a_namespace_of_choice(shell: Shell) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "shared_core.cli",
+        "import-mem0",
+        "-",
+        "--user-id",
+        "bob",
+        "-n",
+        "robert",
+    ]
+    piped = subprocess.run(command, input=json.dumps(MEM0), capture_output=True, text=True, check=False)
+    assert piped.stdout.startswith("1 fact and 0 messages imported into 'robert'"), piped.stderr
+    assert "Likes tea" in shell.output("list", "-n", "robert")
+    assert shell.run("list", "-n", "bob")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b'{"memory": "x"}', "no list of memories"),
+        (b'[{"id": 1, "memory": "x", "created_at": "\\u001b[31m"}]', "memory 1: timestamp '\\x1b[31m'"),
+        (b'[{"id": 1, ', "it seems to be cut short"),
+        (b"\xff", "not UTF-8"),
+    ],
+)
+def test_what_is_not_mem0s_is_told_and_makes_no_store(content: bytes, told: str, shell: Shell) -> None:
+    code, out, err = shell.run("import-mem0", shell.file("x.json", content), "--path", shell.folder / "new")
+    assert (code, out) == (2, "")
+    assert told in err
+    code, _, err = shell.run("import-mem0", shell.folder, "--path", shell.folder / "new")
+    assert (code, "there is no Chroma store in" in err) == (2, True)
+    assert not (shell.folder / "new").exists()
+    assert not (shell.folder / "chroma.sqlite3").exists()
 
 
 @pytest.mark.parametrize(
@@ -229,6 +289,8 @@ def test_a_namespace_moves_to_another_embedder_and_back(
         (["graph", "Alex", "--hops", "0"], "hops 0"),
         (["graph", "--limit", "0"], "limit 0"),
         (["view", "{folder}/none/x.html"], "there is no folder"),
+        (["view", "-"], "goes into a file"),
+        (["view", "{folder}/x.html", "--query", " "], "is empty"),
         (["view", "{folder}/x.html", "--budget", "0"], "token_budget 0"),
         (["reindex"], "Missing argument"),
         (["reindex", "magic"], "embedder 'magic' is none of bundled, openai"),
@@ -236,6 +298,8 @@ def test_a_namespace_moves_to_another_embedder_and_back(
         (["reindex", "openai", "--base-url", "http://127.0.0.1:9/v1", "--model", "x"], "dimension"),
         (["reindex", "bundled", "-n", "bob"], "has no namespace 'bob'"),
         (["reindex", "bundled", "--path", "{folder}/none"], "there is no memory in"),
+        (["import-mem0"], "Missing argument"),
+        (["import-mem0", "{folder}/none.json"], "No such file"),
         (["mcp", "{folder}/none", "--transport", "carrier-pigeon"], "carrier-pigeon"),
     ],
 )

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from shared_core import ContextMemory, Settings
 from shared_core.errors import StoreError
 from shared_core.namespaces import Namespace, acquire_pool, release_pool, retain_pool
 from shared_core.stores.base import Change
-from tests.shared_core.building import EMBEDDER, opened_namespace, record, said, write
+from tests.shared_core.building import EMBEDDER, NotesExtractor, opened_namespace, record, said, write
 
 
 def test_a_namespace_sees_its_own_writes(tmp_path: Path) -> None:
@@ -107,6 +108,31 @@ def test_threads_take_turns_in_one_namespace(tmp_path: Path) -> None:
         for thread in threads:
             thread.join()
     assert overlaps == []
+
+
+def test_a_worker_lasts_no_longer_than_its_work(tmp_path: Path) -> None:
+    def working() -> list[str]:
+        return [one.name for one in threading.enumerate() if one.name.startswith("contextmemory-learn")]
+
+    with ContextMemory(tmp_path, extractor=NotesExtractor(is_slow=True)) as memory:
+        for n in range(6):
+            with memory.for_namespace(f"user {n}") as one:
+                for turn in range(3):
+                    one.add(said(f"fact: Ada has {turn} bells", f"m{turn}"), wait=False)
+                one.flush()
+                assert len(one.list(kind="fact")) == 3
+        latest = time.monotonic() + 10
+        while working() and time.monotonic() < latest:
+            time.sleep(0.01)
+        assert working() == []
+
+
+def test_what_is_read_to_be_changed_may_be_entered_again(tmp_path: Path) -> None:
+    with opened_namespace(tmp_path) as namespace, namespace.alone(), namespace.alone() as index:
+        write(namespace, record("fact-1"))
+        with namespace.use() as same:
+            assert same is index
+            assert list(same) == ["fact-1"]
 
 
 def test_no_search_crosses_a_namespace(memory: ContextMemory) -> None:

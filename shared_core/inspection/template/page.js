@@ -86,7 +86,7 @@ function showTimeline(found) {
     let top = height;
     for (const kind of Object.keys(data.names)) {
       if (!bar[kind]) continue;
-      const tall = ((height - 12) * bar[kind]) / most;
+      const tall = ((height - 18) * bar[kind]) / most;
       top -= tall;
       const title = drawn("title", {}, `${day(first + ((last - first) * number) / count)}: ${many(bar[kind], kind, data.names[kind])}`);
       image.append(drawn("rect", {
@@ -105,35 +105,30 @@ function day(seconds) {
 }
 
 function showGraph(found) {
-  const { nodes, edges } = data.network;
+  const { nodes, edges, width, height } = data.network;
   if (!nodes.length) return place("graph").replaceChildren("Nothing is linked yet.");
-  const [width, height, rim] = [1100, 470, 70];
-  const x = (node) => rim + ((node.x + 1) / 2) * (width - 2 * rim);
-  const y = (node) => rim / 2 + ((node.y + 1) / 2) * (height - 0.8 * rim);
   const lit = (node) => node.ids.some((id) => found.has(id));
   const image = drawn("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "What is linked with what" });
+  const texts = [];
+  const write = (label, look) => {
+    if (label) texts.push(drawn("text", { x: label.x, y: label.y, class: look }, label.text));
+  };
   for (const edge of edges) {
     const [a, b] = [nodes[edge.a], nodes[edge.b]];
     const faded = lit(a) && lit(b) ? "" : "faded";
-    const line = { x1: x(a), y1: y(a), x2: x(b), y2: y(b), class: faded, "stroke-width": 0.5 + 1.5 * edge.weight };
+    const line = { x1: a.x, y1: a.y, x2: b.x, y2: b.y, class: faded, "stroke-width": 0.5 + 1.5 * edge.weight };
     image.append(drawn("line", line, drawn("title", {}, edge.label || `similarity ${edge.weight.toFixed(2)}`)));
-    if (edge.label && edges.length <= 40) {
-      const middle = { x: (x(a) + x(b)) / 2, y: (y(a) + y(b)) / 2 - 3, "text-anchor": "middle" };
-      image.append(drawn("text", { ...middle, class: `edge ${faded}` }, cut(edge.label, 24)));
-    }
+    write(edge.written, `node edge ${faded}`);
   }
-  nodes.forEach((node, number) => {
+  for (const node of nodes) {
     const faded = lit(node) ? "" : "faded";
-    const title = drawn("title", {}, node.label);
-    const circle = { cx: x(node), cy: y(node), r: 4 + Math.min(8, node.degree), fill: data.colours[node.kind], class: faded };
-    const drawing = drawn("circle", circle, title);
+    const circle = { cx: node.x, cy: node.y, r: node.radius, fill: data.colours[node.kind], class: faded };
+    const drawing = drawn("circle", circle, drawn("title", {}, node.label));
     drawing.addEventListener("click", () => ask(node.label));
     image.append(drawing);
-    if (nodes.length <= 80 || number < 40) {
-      const beside = { x: x(node), y: y(node) - 8 - Math.min(8, node.degree), "text-anchor": "middle", class: faded };
-      image.append(drawn("text", beside, cut(node.label, 22)));
-    }
-  });
+    write(node.written, `node ${faded}`);
+  }
+  image.append(...texts);
   const legend = made("div", { class: "soft" }, data.network.left_out ? `${data.network.left_out} more are not drawn.` : "");
   place("graph").replaceChildren(image, legend);
 }

@@ -53,7 +53,7 @@ def views(memory: ContextMemory) -> list[Any]:
     return [
         result, result.results[0], result.results[0].record, memory.context("Where do I live?", 300, now=NOW),
         added, memory.history(fact.id), memory.list(), memory.messages("c"), memory.working_memory(now=NOW),
-        memory.maintain(now=NOW), memory.maintain(now=NOW), memory.inspect(now=NOW),
+        memory.maintain(now=NOW), memory.maintain(now=NOW), memory.inspect(now=NOW), memory.graph(now=NOW),
     ]  # fmt: skip
 
 
@@ -67,6 +67,7 @@ def test_every_view_is_well_formed_and_says_what_it_shows(memory: ContextMemory)
 def test_hostile_text_stays_text_in_every_view(memory: ContextMemory) -> None:
     memory.add([{"role": "user", "id": text[:9], "content": text} for text in HOSTILE], "<img>", now=NOW)
     memory.remember("<img src=x onerror=\"1\"> likes 'quotes'", metadata={"<b>": 1}, now=NOW)
+    memory.relate("<img src=x>", "<b>is</b>", '"><script>x</script>', now=NOW)
     for view in views(memory):
         reader = shown(view)
         assert reader.tags <= KNOWN_TAGS
@@ -89,6 +90,17 @@ def test_views_stay_small(memory: ContextMemory) -> None:
     assert len(listed) > 80
     assert len(listed._repr_html_()) < 60_000  # type: ignore[attr-defined]
     assert "more" in listed._repr_html_()  # type: ignore[attr-defined]
+
+
+def test_a_graph_shows_the_relations_said_most_often_and_how_many_there_are(memory: ContextMemory) -> None:
+    for number in range(60):
+        memory.relate("Ann", "knows", f"Person {number}", now=NOW)
+    memory.relate("Ann", "lives in", "Rome", now=NOW)
+    memory.relate("Ann", "lives in", "Rome", now=NOW)
+    seen = shown(memory.graph(now=NOW)).text
+    assert "62 things and 61 relations" in seen
+    assert seen.index("Rome") < seen.index("Person")
+    assert "and 11 more" in seen
 
 
 def test_a_list_of_memories_is_a_list(memory: ContextMemory) -> None:

@@ -24,6 +24,7 @@ with ContextMemory(sys.argv[1]) as memory:
 
 @pytest.mark.parametrize("package", ["pandas", "matplotlib"])
 def test_without_the_extra_the_error_names_it_and_the_page_works(package: str, tmp_path: object) -> None:
+    pytest.importorskip("pandas")
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT.format(package=package), str(tmp_path)],
         capture_output=True,

@@ -16,7 +16,7 @@ from shared_core.extraction.schema import ExtractedBubble, ExtractedFact, Extrac
 from shared_core.records import Memory
 from tests.shared_core.building import NOW, NotesExtractor, evicting, said
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def lines(count: int, *, start: int = 0, words: str = "said") -> list[dict[str, object]]:
@@ -309,6 +309,7 @@ memory.add([said("fact: Ada rides a tandem", "m1"), said("Really?", "m2")], "c1"
 """
 
 
+@pytest.mark.skipif("CHROMA_URL" in os.environ, reason="the process that is killed has an embedded folder")
 def test_a_killed_process_leaves_its_messages_to_the_next_one(tmp_path: Path) -> None:
     killed = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(KILLED), str(tmp_path)],

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 from chromadb.api import ClientAPI
+from chromadb.errors import InternalError
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shared_core import ContextMemory
 from shared_core.embedding import OpenAIEmbedder
 from shared_core.errors import EmbedderMismatchError, StoreError
-from shared_core.stores.base import SCHEMA_VERSION
-from shared_core.stores.chroma import NAMESPACE_LENGTH, PAGE_SIZE, collection_name
-from tests.shared_core.building import NOW, NotesExtractor, chroma_client, record, said, write
+from shared_core.stores.base import SCHEMA_VERSION, Change
+from shared_core.stores.chroma import NAMESPACE_LENGTH, PAGE_SIZE, ChromaStore, collection_name
+from tests.shared_core.building import EMBEDDER, NOW, NotesExtractor, chroma_client, record, said, write
 
 NAMESPACES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40).filter(str.strip)
 
@@ -235,6 +236,36 @@ def test_a_memory_outlives_its_sibling(memory: ContextMemory) -> None:
     sibling.add(said("hello"))
     assert len(sibling.list()) == 1
     sibling.close()
+
+
+def test_after_a_failure_inside_chroma_a_folder_is_opened_again(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"embedder_name": EMBEDDER.name, "dimension": EMBEDDER.dimension}
+    store = ChromaStore(tmp_path)
+    try:
+        one, two = (store.open(name, **options) for name in ("one", "two"))
+        put = Change(puts=(record("fact-1"),), vectors=EMBEDDER.embed(["one"]))
+        one.apply(put)
+        reading = one.load()
+        with pytest.raises(StoreError, match="Make room"), store.guarded("write to"):
+            raise InternalError("database or disk is full")
+        assert [memory.id for batch in reading for memory in batch.memories] == ["fact-1"]
+        two.apply(put)
+        one.apply(Change(deletes=("fact-1",)))
+        assert [len(batch.memories) for batch in one.load()] in ([], [0])
+        assert store.namespaces() == ["one", "two"]
+    finally:
+        store.close()
+
+
+def test_a_wrong_argument_closes_nothing(tmp_path: Path) -> None:
+    store = ChromaStore(tmp_path)
+    try:
+        before = store.openings
+        with pytest.raises(StoreError), store.guarded("write to"):
+            raise ValueError("a number is missing")
+        assert store.openings == before
+    finally:
+        store.close()
 
 
 # -- clients ---------------------------------------------------------------------------------------------

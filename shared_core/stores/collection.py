@@ -1,0 +1,318 @@
+"""The records of one namespace in one Chroma collection."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
+
+from shared_core.embedding.base import FloatArray
+from shared_core.errors import EmbedderMismatchError, StoreError
+from shared_core.messages import quoted
+from shared_core.stores.base import SCHEMA_VERSION, Change, StoredBatch, Update
+from shared_core.stores.codec import (
+    RECORD_KEY,
+    VECTOR_KEY,
+    Metadata,
+    decode,
+    decode_vectors,
+    encode,
+    metadata_of,
+)
+from shared_core.stores.copies import delete_from_copies
+from shared_core.stores.database import read_pages
+from shared_core.stores.head import Head
+from shared_core.stores.lease import Lease
+
+if TYPE_CHECKING:
+    from chromadb.api.models.Collection import Collection as RawCollection
+    from chromadb.api.types import Include
+
+    from shared_core.stores.chroma import ChromaStore
+
+__all__ = ["PAGE_SIZE", "ChromaCollection"]
+
+logger = logging.getLogger(__name__)
+
+#: Records read from Chroma at a time.
+PAGE_SIZE: Final = 1_000
+#: What is read of a record, and an answer without any.
+FIELDS: Include = ["documents", "metadatas"]
+NOTHING: Mapping[str, Any] = {"ids": [], "documents": [], "metadatas": []}
+
+
+def _check_stamp(found: Mapping[str, Any], wanted: Mapping[str, Any], place: str) -> None:
+    """Refuse a namespace of a newer schema, or of another embedder."""
+    version = found.get("schema_version")
+    if version is None or int(version) > SCHEMA_VERSION:
+        raise StoreError(
+            f"namespace {quoted(wanted['namespace'])} in {place} has schema version {version}, this release "
+            f"knows up to {SCHEMA_VERSION}: upgrade contextmemory-chroma"
+        )
+    theirs = (found.get("embedder"), found.get("dimension"))
+    ours = (wanted["embedder"], wanted["dimension"])
+    if theirs != ours:
+        raise EmbedderMismatchError(
+            f"namespace {quoted(wanted['namespace'])} in {place} was written with embedder {theirs[0]!r} of "
+            f"{theirs[1]} dimensions, not {ours[0]!r} of {ours[1]}: open it with the first, or export it and "
+            "import it into a new folder, which embeds it again; contextmemory reindex does that in place"
+        )
+
+
+class ChromaCollection:
+    """The records of one namespace in one Chroma collection.
+
+    Args:
+        store: Where it is.
+        name: Of the Chroma collection.
+        stamp: Namespace, embedder, dimension and schema version: the metadata of the collection.
+
+    Raises:
+        EmbedderMismatchError: If it was written with another embedder.
+        StoreError: If it is of a newer schema.
+    """
+
+    def __init__(self, store: ChromaStore, name: str, stamp: Mapping[str, Any]) -> None:
+        self._store = store
+        self._name = name
+        self._stamp = stamp
+        self._dimension = int(stamp["dimension"])
+        self._batch_limit = store.batch_limit()
+        self._head = None if store.is_exclusive else Head(self._dimension, store.writer)
+        self._lease = None if store.is_exclusive else Lease(store, name)
+        self._raw: RawCollection | None = None
+        self._opening = store.openings
+        self._existing()
+
+    def _existing(self) -> RawCollection | None:
+        """The Chroma collection, if there is one by now; call it where the store is guarded."""
+        if self._raw is None or self._opening != self._store.openings:
+            self._raw, self._opening = self._store.find(self._name), self._store.openings
+            if self._raw is not None:
+                _check_stamp(self._raw.metadata or {}, self._stamp, self._store.place)
+        return self._raw
+
+    def _made(self) -> RawCollection:
+        """The Chroma collection, made if it is new."""
+        raw = self._existing()
+        if raw is None:
+            raw = self._store.make(self._name, self._stamp)
+            _check_stamp(raw.metadata or {}, self._stamp, self._store.place)
+            self._raw = raw
+        return raw
+
+    @property
+    def dimension(self) -> int:
+        """Length of its vectors."""
+        return self._dimension
+
+    @property
+    def batch_limit(self) -> int:
+        """How many records one change may put; one place is kept for the head record."""
+        return self._batch_limit - 1
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other processes from changing the namespace; only one thread at a time may be inside."""
+        if self._lease is None:
+            yield
+            return
+        self._lease.acquire()
+        try:
+            yield
+        finally:
+            self._lease.release()
+
+    def load(self) -> Iterator[StoredBatch]:
+        """Every record, in batches."""
+        try:
+            yield from self._pages()
+        except StoreError as error:
+            self._forget_if_gone(error)
+            yield from self._pages()
+
+    def drop(self) -> None:
+        """Delete every record; a later write begins anew."""
+        self._store.drop(self._name)
+        self._forget()
+
+    def _forget(self) -> None:
+        """The Chroma collection is gone: the next use looks for a new one."""
+        self._raw = None
+        if self._head is not None:
+            self._head.forget()
+
+    def _forget_if_gone(self, error: StoreError) -> None:
+        """Forget the Chroma collection if somebody has deleted it; raise any other error again."""
+        if not self._store.tells_of_nothing(error):
+            raise error
+        self._forget()
+
+    def _pages(self) -> Iterator[StoredBatch]:
+        if self._head is not None:
+            with self._store.guarded("read"):
+                raw = self._existing()
+                if raw is not None:
+                    self._head.look(self._get_head(raw))
+        with ThreadPoolExecutor(1, "contextmemory-read") as reader:  # reads on while a page is indexed
+            pages = self._answers()
+            following = reader.submit(next, pages, None)
+            while (page := following.result()) is not None:
+                following = reader.submit(next, pages, None)
+                yield _batch_of(page, self._dimension)
+
+    def _answers(self) -> Iterator[Mapping[str, Any]]:
+        """Every record as Chroma has it, in pages; some of them twice where reading began anew."""
+        folder = self._store.folder
+        if folder is not None:
+            try:
+                known = self._counted()
+                if known is not None:
+                    collection_id, count = known
+                    yield from read_pages(folder, collection_id, count=count, size=PAGE_SIZE)
+                return
+            except (sqlite3.Error, OSError, ValueError) as error:
+                logger.info("%s is read through Chroma: %s", self._store.place, error)
+        for offset in itertools.count(0, PAGE_SIZE):
+            page = self._page(offset)
+            yield page
+            if len(page["ids"]) < PAGE_SIZE:
+                return
+
+    def _counted(self) -> tuple[str, int] | None:
+        """Chroma's own id of the collection, and how many records there are; None if there is none."""
+        with self._store.guarded("read"):
+            raw = self._existing()
+            return None if raw is None else (str(raw.id), int(self._store.retried(raw.count)))
+
+    def _page(self, offset: int) -> Mapping[str, Any]:
+        with self._store.guarded("read"):
+            raw = self._existing()
+            if raw is None:
+                return NOTHING
+            page = self._store.retried(lambda: raw.get(limit=PAGE_SIZE, offset=offset, include=FIELDS))
+            return cast(Mapping[str, Any], page)
+
+    def apply(self, change: Change) -> tuple[str, ...]:
+        """Write ``change``: one upsert for all that is put, then one delete for what goes."""
+        for memory in change.puts:
+            if (memory.kind == "item") != ("purpose" in self._stamp):
+                raise StoreError(f"a {memory.kind} belongs in another collection: record {memory.id!r}")
+        payloads = tuple(encode(memory) for memory in change.puts)
+        with self._store.guarded("write to"):
+            if self._lease is not None:
+                self._lease.confirm()
+            try:
+                self._write(self._made(), change, payloads)
+            except StoreError as error:
+                self._forget_if_gone(error)
+                self._write(self._made(), change, payloads)
+        return payloads
+
+    def _write(self, raw: RawCollection, change: Change, payloads: Sequence[str]) -> None:
+        if change.puts:
+            self._upsert(raw, change, payloads)
+        if change.deletes:
+            with self._store.guarded("delete from"):
+                self._store.retried(lambda: raw.delete(ids=list(change.deletes)))
+            if self._head is None:
+                delete_from_copies(self._store, self._name, change.deletes)
+            else:
+                self._write_head(raw, self._head.record_deletion())
+
+    def _upsert(self, raw: RawCollection, change: Change, payloads: Sequence[str]) -> None:
+        ids = [memory.id for memory in change.puts]
+        texts = [memory.text for memory in change.puts]
+        vectors = np.ascontiguousarray(change.vectors, dtype=np.float32)
+        if vectors.shape != (len(ids), self._dimension):
+            raise StoreError(
+                f"{len(ids)} records need vectors of {self._dimension} dimensions each, not {vectors.shape}"
+            )
+        metadatas: list[Metadata] = [
+            metadata_of(memory, payload, vector)
+            for memory, payload, vector in zip(change.puts, payloads, vectors, strict=True)
+        ]
+        if self._head is not None:
+            mark = self._head.record_put()
+            metadatas = [{**metadata, **mark.on_records} for metadata in metadatas]
+            ids, texts = [*ids, Head.ID], [*texts, Head.TEXT]
+            metadatas.append(mark.on_head)
+            vectors = np.vstack([vectors, self._head.vector])
+        with self._store.guarded("write to"):
+            self._store.retried(
+                lambda: raw.upsert(
+                    ids=ids, documents=texts, embeddings=vectors, metadatas=cast(Any, metadatas)
+                )
+            )
+
+    def updates(self) -> Update | None:
+        """What other processes have written since the last look: one read by id where there is nothing."""
+        raw = self._existing() if self._head is not None else None
+        if raw is None or self._head is None:
+            return None
+        try:
+            news = self._head.look(self._get_head(raw))
+        except StoreError as error:
+            self._forget_if_gone(error)
+            return self._everything()
+        if news is None:
+            return None
+        with self._store.guarded("read"):
+            page: Mapping[str, Any] = NOTHING
+            if news.where:
+                where = cast(Any, news.where)
+                page = cast(Any, self._store.retried(lambda: raw.get(where=where, include=FIELDS)))
+            ids = None
+            if news.deleted:
+                ids = frozenset(self._store.retried(lambda: raw.get(include=[]))["ids"])
+        return Update(_batch_of(page, self._dimension), ids)
+
+    def _everything(self) -> Update:
+        """All that there is, in place of all that there was."""
+        batches = [StoredBatch((), (), np.empty((0, self._dimension), dtype=np.float32)), *self.load()]
+        memories = tuple(memory for batch in batches for memory in batch.memories)
+        payloads = tuple(payload for batch in batches for payload in batch.payloads)
+        vectors: FloatArray = np.concatenate([batch.vectors for batch in batches])
+        return Update(StoredBatch(memories, payloads, vectors), frozenset(memory.id for memory in memories))
+
+    def _get_head(self, raw: RawCollection) -> Mapping[str, Any]:
+        with self._store.guarded("read"):
+            page = self._store.retried(lambda: raw.get(ids=[Head.ID], include=["metadatas"]))
+        found = page["metadatas"]
+        return found[0] if found and found[0] else {}
+
+    def _write_head(self, raw: RawCollection, metadata: Metadata) -> None:
+        assert self._head is not None
+        vector = self._head.vector
+        with self._store.guarded("write to"):
+            self._store.retried(
+                lambda: raw.upsert(
+                    ids=[Head.ID],
+                    documents=[Head.TEXT],
+                    embeddings=vector,
+                    metadatas=cast(Any, [metadata]),
+                )
+            )
+
+
+def _batch_of(page: Mapping[str, Any], dimension: int) -> StoredBatch:
+    """The records of one answer of Chroma, the head record and strangers left out."""
+    records = [
+        (memory_id, text or "", metadata)
+        for memory_id, text, metadata in zip(page["ids"], page["documents"], page["metadatas"], strict=True)
+        if memory_id != Head.ID and metadata and RECORD_KEY in metadata
+    ]
+    payloads = tuple(str(metadata[RECORD_KEY]) for _, _, metadata in records)
+    memories = tuple(
+        decode(memory_id, text, payload)
+        for (memory_id, text, _), payload in zip(records, payloads, strict=True)
+    )
+    written = [str(metadata.get(VECTOR_KEY, "")) for _, _, metadata in records]
+    vectors = decode_vectors([memory.id for memory in memories], written, dimension)
+    return StoredBatch(memories, payloads, vectors)
