@@ -66,7 +66,7 @@ def listed(memory: ContextMemory, **filters: Any) -> set[str]:
         ({"metadata": {"mood": ["good"]}}, set()),
         ({"conversation_id": "c", "kind": "fact", "metadata": {"mood": "good"}}, {"fact-name"}),
     ],
-    ids=repr,
+    ids=lambda value: repr(sorted(value) if isinstance(value, set) else value),
 )
 def test_a_listing_returns_what_fulfils_all_filters(
     memory: ContextMemory, filters: dict[str, Any], expected: set[str]
