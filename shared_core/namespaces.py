@@ -114,7 +114,7 @@ class OpenCollection(ABC, Generic[IndexT]):
                     self._is_alone = False
 
     def apply(self, change: Change) -> None:
-        """Write a change to the store, then to the index; call it inside ``use``.
+        """Write a change to the store, then to the index; call it inside ``use`` or ``alone``.
 
         Raises:
             StoreError: If it was not written; the index is then dropped, and loaded again on the next use.
@@ -131,7 +131,7 @@ class OpenCollection(ABC, Generic[IndexT]):
 
     def erase(self) -> int:
         """Delete every record, and the collection itself; returns how many there were."""
-        with self.use() as index:
+        with self.alone() as index:
             count = len(index)
             self._index = None
             self._collection.drop()

@@ -14,8 +14,8 @@ from shared_core import ContextMemory
 
 LOOPBACK = ["127.0.0.1", "::1"]
 
-# No deadlines: a busy machine is no failure. HYPOTHESIS_PROFILE=thorough takes four times as many examples.
-settings.register_profile("suite", deadline=None, max_examples=25, stateful_step_count=20)
+# No deadlines: a busy machine is no failure. HYPOTHESIS_PROFILE=thorough takes many more examples.
+settings.register_profile("suite", deadline=None, max_examples=15, stateful_step_count=15)
 settings.register_profile("thorough", deadline=None, max_examples=100, stateful_step_count=50)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 

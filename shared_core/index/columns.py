@@ -38,7 +38,7 @@ _COLUMNS: dict[str, tuple[Any, Any]] = {
     "accessed": (np.float64, -np.inf),  # POSIX seconds of the last reading
     "working_until": (np.float64, -np.inf),
     "working_reason": (np.int8, NO_ROW),  # position in WORKING_REASONS
-    "log_words": (np.float32, 0.0),  # this and the following: see Traits
+    "log_words": (np.float32, 0.0),  # this and the following: see `traits_of`
     "asks": (np.float32, 0.0),
     "question_share": (np.float32, 0.0),
     "has_time": (np.float32, 0.0),

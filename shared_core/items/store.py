@@ -100,8 +100,14 @@ class ItemStore:
         }
         collection = self._opened()
         writes = any(isinstance(one, (PutItem, DeleteItem)) for one in asked)
-        with collection.alone() if writes else collection.use() as index:
-            outcomes: dict[str, _Outcome] = {}
+        if not writes:
+            with collection.use() as index:
+                outcomes: dict[str, _Outcome] = {}
+                answers = [self._read(index, one, queries, outcomes, moment) for one in asked]
+            if not outcomes:  # no time to live begins anew: nothing is to be written
+                return answers
+        with collection.alone() as index:
+            outcomes = {}
             answers = [self._read(index, one, queries, outcomes, moment) for one in asked]
             outcomes.update(_written(index, asked, texts, embedded, moment))
             _apply(collection, index, outcomes)

@@ -1,4 +1,4 @@
-"""Records in Chroma, one collection per namespace: the only file that imports chromadb."""
+"""Records in Chroma, one collection per namespace: the only file that imports chromadb at run time."""
 
 from __future__ import annotations
 
@@ -104,7 +104,10 @@ class ChromaStore:
             self._broken = set_broken_aside(folder, prefix=NAME_PREFIX, every=self._rebuild_all)
             self._rebuild_all = False
             settings = ChromaSettings(anonymized_telemetry=False)
-            return chromadb.PersistentClient(str(folder), settings=settings)
+            try:
+                return chromadb.PersistentClient(str(folder), settings=settings)
+            except AttributeError:  # half of an opening that failed was in Chroma's cache, till now
+                return chromadb.PersistentClient(str(folder), settings=settings)
 
     @property
     def _client(self) -> ClientAPI:
@@ -297,10 +300,13 @@ class ChromaStore:
             return
         with self.guarded("close"):
             client, self._opened = self._opened, None
-            if client is not None:
-                cast(Any, client).close()
-        self._lock.release()
-        self._lock = None
+            self.openings += 1
+            try:
+                if client is not None:
+                    cast(Any, client).close()
+            finally:
+                self._lock.release()
+                self._lock = None
 
     def retried(self, call: Callable[[], T]) -> T:
         """What ``call`` returns; a server that cannot be reached is asked again, a few times.

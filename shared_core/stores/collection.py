@@ -91,9 +91,11 @@ class ChromaCollection:
         self._existing()
 
     def _existing(self) -> RawCollection | None:
-        """The Chroma collection, if there is one by now; call it where the store is guarded."""
+        """The Chroma collection, if there is one by now."""
         if self._raw is None or self._opening != self._store.openings:
-            self._raw, self._opening = self._store.find(self._name), self._store.openings
+            opening = self._store.openings  # looked at first: a failure meanwhile makes what is found useless
+            self._raw = self._store.find(self._name)
+            self._opening = opening
             if self._raw is not None:
                 _check_stamp(self._raw.metadata or {}, self._stamp, self._store.place)
         return self._raw

@@ -48,7 +48,15 @@ class Leaseholder:
     def is_dead(self) -> bool:
         """Whether it is known that its process has ended: only of one on this machine."""
         machine, _, process_id = self.process.rpartition("/")
-        return bool(machine) and machine == _machine() and not Path("/proc", process_id).exists()
+        if not machine or machine != _machine() or not process_id.isdecimal():
+            return False
+        try:
+            os.kill(int(process_id), 0)  # asks only, and sends nothing
+        except ProcessLookupError:
+            return True
+        except OSError:  # it lives, and is somebody else's
+            return False
+        return False
 
 
 class Lease:
@@ -116,7 +124,7 @@ class Lease:
         if holder is None or holder.writer != self._store.writer:
             raise StoreError(
                 f"cannot write to {self._store.place}: this change took more than {self._held_seconds:g} s, "
-                "and another process has begun one of the same namespace: nothing was changed, try again"
+                "and another process has begun one of the same namespace: this write was not made, try again"
             )
 
     def release(self) -> None:

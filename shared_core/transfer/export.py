@@ -220,7 +220,7 @@ def _write(
         for place, vector in zip(missing, computed, strict=True):
             given[place] = vector
     table = np.stack([vector for vector in given if vector is not None])
-    with namespace.use() as index:
+    with namespace.alone() as index:
         _to_write(index, memories, overwrite=overwrite)  # others may have written meanwhile
         namespace.apply(Change(puts=tuple(memories), vectors=table))
     return len(missing)

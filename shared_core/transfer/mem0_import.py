@@ -312,13 +312,17 @@ def _write_facts(
         fresh = [fact for fact in facts.values() if fact.id not in index]
     advance(len(stored) - len(fresh))
     size = min(BATCH_RECORDS, namespace.batch_limit)
+    written = 0
     for start in range(0, len(fresh), size):
         batch = fresh[start : start + size]
         vectors = memory.embedder.embed([fact.text for fact in batch])
-        with namespace.use():
-            namespace.apply(Change(puts=tuple(batch), vectors=vectors))
+        with namespace.alone() as index:  # some may have been stated while these were embedded
+            left = [place for place, fact in enumerate(batch) if fact.id not in index]
+            if left:
+                namespace.apply(Change(puts=tuple(batch[place] for place in left), vectors=vectors[left]))
+        written += len(left)
         advance(len(batch))
-    return Mem0Report(facts=len(fresh), known=len(stored) - len(fresh))
+    return Mem0Report(facts=written, known=len(stored) - written)
 
 
 def _fact(memory: ContextMemory, stored: _Stored) -> Memory:

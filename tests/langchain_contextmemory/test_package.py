@@ -65,6 +65,7 @@ def test_the_package_is_typed() -> None:
     assert (PACKAGE / "py.typed").exists()
 
 
+@pytest.mark.slow
 def test_a_star_import_does_without_the_classic_package(tmp_path: Path) -> None:
     program = (
         "from langchain_contextmemory import *\nprint(json.dumps(sorted(k for k in dir() if 'emory' in k)))"

@@ -97,6 +97,7 @@ def test_each_client_sees_what_the_other_has_put_changed_and_deleted(pair: Pair)
     assert [item.key for item in two.search(())] == [item.key for item in one.search(())] == ["b"]
 
 
+@pytest.mark.slow
 def test_a_time_to_live_renewed_by_one_holds_for_the_other(pair: Pair) -> None:
     one, two = pair
     one.put(("n",), "a", {"v": 1}, ttl=0.02)

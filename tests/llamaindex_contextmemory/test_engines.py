@@ -56,7 +56,7 @@ def say(folder: Path, conversation_id: str, message: str, url: str | None) -> di
     return answers
 
 
-@pytest.fixture(scope="module", params=["scripted", "openai"])
+@pytest.fixture(scope="module", params=[pytest.param("scripted", marks=pytest.mark.slow), "openai"])
 def second_session(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, server: OpenAIServer
 ) -> dict[str, str]:

@@ -148,7 +148,14 @@ def make_memory(folder: Path) -> None:
 
 
 @needs_root
-@pytest.mark.parametrize("only", ["folder", "files", "database"])
+@pytest.mark.parametrize(
+    "only",
+    [
+        "folder",
+        pytest.param("files", marks=pytest.mark.slow),
+        pytest.param("database", marks=pytest.mark.slow),
+    ],
+)
 def test_what_may_not_be_written_is_named(tmp_path: Path, only: str) -> None:
     folder = tmp_path / "memory"
     make_memory(folder)

@@ -8,6 +8,8 @@ import pytest
 
 from tests.benchmarks.year import HABIT, HOLIDAY, Day, live
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def year(tmp_path_factory: pytest.TempPathFactory) -> list[Day]:

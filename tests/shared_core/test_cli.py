@@ -360,6 +360,7 @@ def test_exports_go_through_pipes(filled: Shell) -> None:
 # -- terminals and pipes ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_error(shell: Shell) -> None:
     shell.output("ingest", shell.file("notes.json", [said(f"note {number} " * 40) for number in range(300)]))
     for arguments in (["export"], ["list", "--limit", "1000"]):

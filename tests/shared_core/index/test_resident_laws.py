@@ -218,7 +218,7 @@ def live(folder: Path, *, examples: int, steps: int) -> None:
 
 
 def test_a_kept_index_equals_a_loaded_one(tmp_path: Path) -> None:
-    live(tmp_path, examples=6, steps=20)
+    live(tmp_path, examples=4, steps=15)
 
 
 @pytest.mark.slow

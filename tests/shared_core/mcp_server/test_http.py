@@ -158,6 +158,7 @@ async def test_a_client_that_is_killed_disturbs_nobody(server: HttpServer) -> No
         assert await value(client, "remember", text="User writes.")
 
 
+@pytest.mark.slow
 def test_a_server_that_is_told_to_stop_lets_the_folder_go(tmp_path: Path) -> None:
     with http_server(tmp_path / "memory", "alice") as running:
         running.process.send_signal(signal.SIGTERM)
@@ -167,6 +168,7 @@ def test_a_server_that_is_told_to_stop_lets_the_folder_go(tmp_path: Path) -> Non
         pass
 
 
+@pytest.mark.slow
 async def test_while_nobody_talks_the_memory_is_maintained(tmp_path: Path) -> None:
     with http_server(tmp_path / "memory", "alice", "--idle-minutes", "0.01") as running:
         async with running.client() as client:
@@ -200,6 +202,7 @@ def test_what_would_be_unsafe_is_refused_in_one_line(tmp_path: Path, options: li
     assert told in ended.stderr
 
 
+@pytest.mark.slow
 def test_a_port_that_is_taken_is_told_in_one_line(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

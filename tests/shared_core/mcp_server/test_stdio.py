@@ -111,6 +111,7 @@ async def test_things_are_connected_and_the_way_between_them_is_found(folder: Pa
         assert "did you mean 'React'" in await refusal(client, "related", name="Reakt")
 
 
+@pytest.mark.slow
 async def test_core_blocks_are_resources(folder: Path) -> None:
     async with at_stdio(folder, "alice") as client:
         listed = [str(one.uri) for one in (await client.list_resources()).resources]
@@ -151,7 +152,7 @@ async def test_no_argument_leads_to_another_namespace(folder: Path) -> None:
         assert bob.get(secret.id) == secret
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("mode", ["auto", pytest.param("legacy", marks=pytest.mark.slow)])
 async def test_wrong_input_is_told_in_words_and_the_server_goes_on(folder: Path, mode: str) -> None:
     client = at_stdio(folder, "alice")
     async with Client(client.server, mode=mode, read_timeout_seconds=TIMEOUT_SECONDS) as client:
@@ -187,6 +188,7 @@ async def test_wrong_input_is_told_in_words_and_the_server_goes_on(folder: Path,
         assert (await value(client, "search", query="fig tree"))["results"]
 
 
+@pytest.mark.slow
 def test_standard_output_carries_the_protocol_only_whatever_comes_in(folder: Path) -> None:
     hello = {
         "jsonrpc": "2.0", "id": 1, "method": "initialize",

@@ -55,6 +55,7 @@ def test_a_folder_is_free_once_its_last_memory_is_closed(tmp_path: Path) -> None
     FolderLock(tmp_path).release()
 
 
+@pytest.mark.slow
 def test_a_dead_process_holds_no_folder(tmp_path: Path) -> None:
     script = (
         "import os, sys; from shared_core import ContextMemory; m = ContextMemory(sys.argv[1]); os._exit(9)"

@@ -82,7 +82,7 @@ def test_reading_writes_nothing_and_changes_no_ranking(memory: ContextMemory) ->
     memory.close()
 
 
-def test_so_many_readings_are_written_with_the_next_write(tmp_path: Path) -> None:
+def test_readings_are_written_with_the_writes_that_follow_so_many_at_a_time(tmp_path: Path) -> None:
     with ContextMemory(tmp_path, settings=Settings(access_batch=5), extractor=NotesExtractor()) as memory:
         facts = [memory.remember(f"User rode tandem number {number}", now=NOW) for number in range(9)]
         memory.search("tandem", limit=4, now=NOW)
@@ -90,6 +90,8 @@ def test_so_many_readings_are_written_with_the_next_write(tmp_path: Path) -> Non
         assert sum(count(memory, fact.id) for fact in facts) == 0
         memory.search("tandem", limit=9, now=NOW)
         memory.add(said("Hm."), now=NOW)
+        assert sum(count(memory, fact.id) for fact in facts) == 4 * 2 + 1  # of five, read first before others
+        memory.flush()
         assert sum(count(memory, fact.id) for fact in facts) == 13
 
 

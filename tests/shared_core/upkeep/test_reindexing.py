@@ -177,7 +177,9 @@ reindex(sys.argv[1], "alice", ChromaFunctionEmbedder(hashed, name="hashed"))
 """
 
 
-@pytest.mark.parametrize("step", [0, 1, 2])
+@pytest.mark.parametrize(
+    "step", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)]
+)
 def test_a_kill_at_any_step_of_the_exchange_loses_nothing(
     folder: Path, other: ChromaFunctionEmbedder, step: int
 ) -> None:
