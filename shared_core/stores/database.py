@@ -62,10 +62,13 @@ class Database:
         file = folder / DATABASE
         self._collection_id = collection_id
         self._journal = folder / f"{DATABASE}-journal"
-        self._file: BinaryIO = file.open("rb", buffering=0)
         # Only for reading: SQLite would take the journal of a write of Chroma's for that of a dead process.
-        uri = f"{file.as_uri()}?mode=ro"
-        self._connection = sqlite3.connect(uri, uri=True, timeout=0.0, check_same_thread=False)
+        self._uri = f"{file.as_uri()}?mode=ro"
+        self._connection = self._connected()
+        self._file: BinaryIO = file.open("rb", buffering=0)
+
+    def _connected(self) -> sqlite3.Connection:
+        return sqlite3.connect(self._uri, uri=True, timeout=0.0, check_same_thread=False)
 
     def close(self) -> None:
         """Let go of the database."""
@@ -113,6 +116,8 @@ class Database:
                     if self._state() == before:
                         return [[from_json(column) for column in answer] for answer in answers]
             time.sleep(PAUSE)
+            self._connection.close()  # with the pages that it keeps, of which some may be older
+            self._connection = self._connected()
         raise failure
 
     def _state(self) -> bytes | None:
