@@ -48,7 +48,7 @@ from shared_core.scoring import policy_of
 from shared_core.settings import Settings
 from shared_core.times import utc_now
 from shared_core.tokens import counter_for
-from shared_core.upkeep.access import AccessNotes, recalled
+from shared_core.upkeep.access import TAKEN_ALONG, AccessNotes, recalled
 from shared_core.upkeep.erasure import delete_memories, erase_messages
 from shared_core.upkeep.maintenance import MaintenanceReport, maintain
 
@@ -412,7 +412,7 @@ class ContextMemory:
         """Write some of what was read, once it is so much that a write of its own is worth while."""
         batch = self.settings.access_batch
         if self._accesses.waiting(namespace) >= batch:
-            self._accesses.flush(namespace, limit=batch)
+            self._accesses.flush(namespace, limit=min(batch, TAKEN_ALONG))
 
     def maintain(self, now: datetime | None = None) -> MaintenanceReport:
         """Tend the memory: finish pending work, and do what a mind does asleep.

@@ -35,8 +35,8 @@ class Settings(BaseModel):
         working_importance: Importance from which what was used recently enters, 0 to 1.
         working_recent_days: What is recent, and how long that stays: seed 000's active stage.
         block_words: Longest core block that ``maintain`` writes, in words: seed 004's 500 tokens hold four.
-        access_batch: Once so many memories have been read, the readings of as many are written with each
-            write that follows; all of them by ``flush``, ``maintain`` and ``close``.
+        access_batch: Once so many memories have been read, each write takes the readings of some along; all
+            of them are written by ``flush``, ``maintain`` and ``close``.
         access_limit: Memories whose readings wait to be written, at most; further ones are not counted.
         prune_after_days: Age from which ``maintain`` deletes weak relations (seed 002).
         prune_confidence: A relation said once, never read, and less certain than this is weak; 0 keeps all.

@@ -15,6 +15,8 @@ from shared_core.stores.base import Change
 
 #: Readings of one memory that a record can hold.
 MOST_ACCESSES = 2**31 - 1
+#: Memories whose readings a write of something else takes along: Chroma takes 1 to 2 ms for each.
+TAKEN_ALONG = 20
 
 
 @dataclass(frozen=True, slots=True)
