@@ -6,8 +6,9 @@ import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from weakref import WeakMethod, finalize
+from weakref import WeakMethod
 
+from shared_core.background import end_with
 from shared_core.errors import StoreError
 
 __all__ = ["Sweeper"]
@@ -38,7 +39,7 @@ class Sweeper:
         self.ended.add_done_callback(lambda _: self._asked_to_stop.set())
         self._thread = threading.Thread(target=self._work, name="contextmemory-sweeper", daemon=True)
         self._thread.start()
-        finalize(self, _end, self._asked_to_stop, self._thread)  # also at the interpreter's exit
+        end_with(self, self._asked_to_stop, self._thread, wait_seconds=EXIT_WAIT_SECONDS)
 
     @property
     def is_running(self) -> bool:
@@ -68,9 +69,3 @@ class Sweeper:
             del sweep
         if self.ended.set_running_or_notify_cancel():
             self.ended.set_result(None)
-
-
-def _end(asked_to_stop: threading.Event, thread: threading.Thread) -> None:
-    asked_to_stop.set()
-    if thread is not threading.current_thread():
-        thread.join(EXIT_WAIT_SECONDS)

@@ -1,9 +1,10 @@
-"""Learning behind the caller's back: one worker for each namespace, in order, with a bounded queue."""
+"""Threads behind the caller's back: a worker with a bounded queue, and how one that goes on for ever ends."""
 
 from __future__ import annotations
 
 import logging
 import threading
+import weakref
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -113,3 +114,25 @@ class Background:
             self._is_closed = True
             waiting = set(self._waiting)
         wait(waiting)
+
+
+def end_with(
+    owner: object, stopping: threading.Event, thread: threading.Thread, *, wait_seconds: float
+) -> None:
+    """Have ``thread`` stopped and waited for when ``owner`` is let go of, and at the interpreter's exit.
+
+    A thread that outlives the interpreter is ended in the middle of native code, which aborts the process.
+
+    Args:
+        owner: Whose thread it is; the thread must not hold it.
+        stopping: Set to ask the thread to end.
+        thread: A thread that looks at ``stopping``.
+        wait_seconds: Longest to wait for what is under way.
+    """
+    weakref.finalize(owner, _end, stopping, thread, wait_seconds)
+
+
+def _end(stopping: threading.Event, thread: threading.Thread, wait_seconds: float) -> None:
+    stopping.set()
+    if thread is not threading.current_thread():
+        thread.join(wait_seconds)

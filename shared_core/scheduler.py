@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import weakref
 from collections import deque
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from typing_extensions import Self
 
+from shared_core.background import end_with
 from shared_core.messages import quoted
 from shared_core.records import MESSAGE
 from shared_core.times import utc_now
@@ -102,7 +102,7 @@ class MaintenanceScheduler:
             name = f"maintenance of {self._memory.namespace}"
             self._thread = threading.Thread(target=self._live, name=name, daemon=True)
             self._thread.start()
-            weakref.finalize(self, _end, self._stopping, self._thread)  # also at the interpreter's exit
+            end_with(self, self._stopping, self._thread, wait_seconds=EXIT_WAIT_SECONDS)
         return self
 
     def stop(self, timeout_seconds: float | None = None) -> bool:
@@ -191,9 +191,3 @@ def _minutes(name: str, value: float) -> timedelta:
         return timedelta(minutes=value)
     except OverflowError as error:
         raise ValueError(f"{name} {quoted(value)} is too long: leave the scheduler out") from error
-
-
-def _end(stopping: threading.Event, thread: threading.Thread) -> None:
-    stopping.set()
-    if thread is not threading.current_thread():
-        thread.join(EXIT_WAIT_SECONDS)

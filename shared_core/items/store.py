@@ -100,17 +100,17 @@ class ItemStore:
         }
         collection = self._opened()
         writes = any(isinstance(one, (PutItem, DeleteItem)) for one in asked)
-        if not writes:
-            with collection.use() as index:
-                outcomes: dict[str, _Outcome] = {}
-                answers = [self._read(index, one, queries, outcomes, moment) for one in asked]
-            if not outcomes:  # no time to live begins anew: nothing is to be written
-                return answers
-        with collection.alone() as index:
-            outcomes = {}
+        with collection.alone() if writes else collection.use() as index:
+            outcomes: dict[str, _Outcome] = {}
             answers = [self._read(index, one, queries, outcomes, moment) for one in asked]
-            outcomes.update(_written(index, asked, texts, embedded, moment))
-            _apply(collection, index, outcomes)
+            if writes:
+                outcomes.update(_written(index, asked, texts, embedded, moment))
+                _apply(collection, index, outcomes)
+        if outcomes and not writes:  # times to live begin anew: of the items as they stand by then
+            with collection.alone() as index:
+                renewed: dict[str, _Outcome] = {}
+                _renew(index, filter(None, map(index.get, outcomes)), renewed, moment)
+                _apply(collection, index, renewed)
         return answers
 
     def sweep(self, *, now: datetime | None = None) -> int:

@@ -162,7 +162,7 @@ class ChromaStore:
         """The Chroma collection of that name; None if there is none."""
         with self.guarded("open a namespace of"):
             try:
-                found = self.retried(lambda: self._client.get_collection(name, embedding_function=None))
+                found = self._raw(name)
             except NotFoundError:
                 return rescued(self, name)
             if name in self._broken:
@@ -171,6 +171,9 @@ class ChromaStore:
                 finished(self._folder, name)
                 del self._broken[name]
             return found
+
+    def _raw(self, name: str) -> RawCollection:
+        return self.retried(lambda: self._client.get_collection(name, embedding_function=None))
 
     def mend(self) -> Mapping[str, str]:
         """Write the vectors of every namespace whose index files were set aside; what was wrong, by name."""
@@ -261,7 +264,7 @@ class ChromaStore:
         """Who has a lease; None if nobody has."""
         with self.guarded("read"):
             try:
-                found = self.retried(lambda: self._client.get_collection(name, embedding_function=None))
+                found = self._raw(name)
             except NotFoundError:
                 return None
         told = found.metadata or {}
@@ -279,7 +282,7 @@ class ChromaStore:
         """Delete the lease of a holder, and of nobody who has it after them."""
         with self.guarded("write to"):
             try:
-                found = self.retried(lambda: self._client.get_collection(name, embedding_function=None))
+                found = self._raw(name)
                 if str(found.id) != holder.lease_id:
                     return
                 # By its own id: whoever deleted by name might delete what was made in the meantime.
