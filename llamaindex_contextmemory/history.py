@@ -90,14 +90,16 @@ class ConversationHistory:
         Args:
             forget: Whether to erase the messages too, and what was learnt only from them.
         """
-        view = self.view()
-        current = self.conversation_id(view)
-        if forget:
-            for conversation in (*view.earlier, current):
-                self.memory.erase(conversation_id=conversation)
-            self.memory.delete(self._record_id)
-        elif self.memory.messages(current, last=1):
-            self._write(View(conversation_id=self._unused(), earlier=(*view.earlier, current)))
+        namespace = self.memory.opened()
+        with namespace.alone():  # another process may put, clear and replace at the same time
+            view = self.view()
+            current = self.conversation_id(view)
+            if forget:
+                for conversation in (*view.earlier, current):
+                    self.memory.erase(conversation_id=conversation)
+                self.memory.delete(self._record_id)
+            elif self.memory.messages(current, last=1):
+                self._write(View(conversation_id=self._unused(), earlier=(*view.earlier, current)), over=view)
 
     def _unused(self) -> str:
         """A name for the next conversation, which nobody has taken."""
@@ -113,6 +115,14 @@ class ConversationHistory:
             ExtractionError: If the extractor failed; the messages are stored, and learnt from later.
         """
         converted = [core_message(message) for message in messages]
+        failures: list[ExtractionError] = []
+        while not self._replaced(converted, failures):
+            pass  # somebody was quicker: this one comes after them
+        if failures:
+            raise failures[0]
+
+    def _replaced(self, converted: Sequence[dict[str, Any]], failures: list[ExtractionError]) -> bool:
+        """As ``replace``; False if another one cleared or replaced meanwhile what was to be kept."""
         view = self.view()
         visible = list(self.records(view))
         unused: dict[tuple[str, str, str | None], list[Memory]] = {}
@@ -127,13 +137,14 @@ class ConversationHistory:
         fresh = [message for message, record in zip(converted, found, strict=True) if record is None]
         conversation = self.conversation_id(view)
         failure = self._add(self._named(fresh, conversation), conversation)
+        if failure:
+            failures.append(failure)
         added = (message_record_id(conversation, message["id"]) for message in fresh)
         order = [record.id if record else next(added) for record in found]
         keeps = [record.id for record in visible]
         if order[: len(keeps)] != keeps or any(found[len(keeps) :]):
-            self._write(self._view_of(order, visible, view))
-        if failure:
-            raise failure
+            return self._write(self._view_of(order, visible, view), over=view)
+        return True  # whoever cleared it meanwhile came after this one
 
     def _add(self, messages: Sequence[dict[str, Any]], conversation: str) -> ExtractionError | None:
         """Store messages; an extractor's failure is returned, for they are stored all the same."""
@@ -178,7 +189,8 @@ class ConversationHistory:
     def _record_id(self) -> str:
         return record_id("block", TITLE, self.name)
 
-    def _write(self, view: View) -> None:
+    def _write(self, view: View, *, over: View) -> bool:
+        """Write a view over the one that it was made from; False if another one stands there by now."""
         now = utc_now()
         record = Memory(
             id=self._record_id,
@@ -190,6 +202,10 @@ class ConversationHistory:
             updated_at=now,
             metadata=view.model_dump(mode="json"),
         )
+        vectors = self.memory.embedder.embed([record.text])
         namespace = self.memory.opened()
-        with namespace.use():
-            namespace.apply(Change(puts=(record,), vectors=self.memory.embedder.embed([record.text])))
+        with namespace.alone():
+            if self.view() != over:
+                return False
+            namespace.apply(Change(puts=(record,), vectors=vectors))
+        return True

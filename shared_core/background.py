@@ -40,6 +40,8 @@ class Background:
     def submit(self, task: Task) -> None:
         """Do ``task`` after those before it; blocks while the queue is full.
 
+        Where the system gives no thread, it is done before this returns.
+
         Raises:
             RuntimeError: If it was closed.
         """
@@ -56,10 +58,15 @@ class Background:
             self._is_running = True
         try:
             self._start()
-        except BaseException:
+        except RuntimeError as error:  # no thread is to be had: late is better than never
+            logger.warning("%s works in the thread of its caller: %s", self._name, error)
+            self._work()
+        except BaseException as error:
             with self._lock:
                 self._is_running = False
                 left, self._queue = self._queue, deque()
+                if len(left) > 1:  # who submitted these is not told by what is raised here
+                    self._errors.append(RuntimeError(f"{len(left) - 1} tasks were not done: {error!r}"))
             for _, never in left:
                 self._end(never)
             raise
@@ -118,7 +125,7 @@ class Background:
 
 def end_with(
     owner: object, stopping: threading.Event, thread: threading.Thread, *, wait_seconds: float
-) -> None:
+) -> Callable[[], object]:
     """Have ``thread`` stopped and waited for when ``owner`` is let go of, and at the interpreter's exit.
 
     A thread that outlives the interpreter is ended in the middle of native code, which aborts the process.
@@ -128,8 +135,11 @@ def end_with(
         stopping: Set to ask the thread to end.
         thread: A thread that looks at ``stopping``.
         wait_seconds: Longest to wait for what is under way.
+
+    Returns:
+        Ends it now; harmless when repeated.
     """
-    weakref.finalize(owner, _end, stopping, thread, wait_seconds)
+    return weakref.finalize(owner, _end, stopping, thread, wait_seconds)
 
 
 def _end(stopping: threading.Event, thread: threading.Thread, wait_seconds: float) -> None:

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, cast
 from weakref import WeakValueDictionary
@@ -39,6 +40,10 @@ class Index(Protocol):
         """Take a record out; harmless if there is none."""
         ...
 
+    def holds(self, memory: Memory) -> bool:
+        """Whether there is a record of that id with the same text, vector, kind and conversation."""
+        ...
+
     def compacted(self) -> Self:
         """This index, or one without dead rows where they are many."""
         ...
@@ -61,7 +66,11 @@ class OpenCollection(ABC, Generic[IndexT]):
     def __init__(self, collection: Collection, *, embedder_name: str) -> None:
         self.embedder_name = embedder_name
         self._collection = collection
+        # Taken in this order: who is about to change something waits with the first for other processes, and
+        # others of this one go on reading meanwhile.
+        self._changing = threading.RLock()
         self._lock = threading.RLock()
+        self._user: int | None = None
         self._index: IndexT | None = None
         self._is_alone = False
         self.used_at = time.monotonic()
@@ -85,23 +94,31 @@ class OpenCollection(ABC, Generic[IndexT]):
         """
         with self._lock:
             self.used_at = time.monotonic()
-            if self._index is None:
-                self._index = self._load()
-            elif catch_up and not self._is_alone:
-                self._catch_up(self._index)
-            yield self._index
+            before, self._user = self._user, threading.get_ident()
+            try:
+                if self._index is None:
+                    self._index = self._load()
+                elif catch_up and not self._is_alone:
+                    self._catch_up(self._index)
+                yield self._index
+            finally:
+                self._user = before
 
     @contextmanager
     def alone(self) -> Iterator[IndexT]:
         """As ``use``, with other processes kept from changing anything meanwhile.
 
         For what is read in order to change it: where two processes write at once, neither writes over what
-        it has not seen. Not for what takes long; ``use`` and ``alone`` may be entered again inside.
+        it has not seen. Whoever only reads waits for the change, but not for its turn. ``use`` and ``alone``
+        may be entered again inside; ``alone`` may not be entered inside ``use``.
 
         Raises:
             StoreError: If others do not let go of the namespace.
+            RuntimeError: If it is entered inside ``use``: two that did so would wait for each other.
         """
-        with self._lock:
+        if self._user == threading.get_ident() and not self._is_alone:
+            raise RuntimeError("alone() was entered inside use(): enter alone() in the place of use()")
+        with self._changing:
             if self._is_alone:
                 with self.use() as index:
                     yield index
@@ -123,7 +140,8 @@ class OpenCollection(ABC, Generic[IndexT]):
             index = self._index
             assert index is not None, "apply is for inside use()"
             with self._whole_or_dropped():
-                payloads = self._collection.apply(change)
+                keeps_texts = all(map(index.holds, change.puts))
+                payloads = self._collection.apply(replace(change, keeps_texts=keeps_texts))
                 index.put_all(change.puts, payloads, change.vectors)
                 for memory_id in change.deletes:
                     index.remove(memory_id)

@@ -148,6 +148,16 @@ class ResidentIndex:
         row = self._rows.get(memory_id)
         return None if row is None else self.memory_at(row)
 
+    def holds(self, memory: Memory) -> bool:
+        """Whether there is a record of that id with the same text, and so vector, kind and conversation."""
+        row = self._rows.get(memory.id)
+        return (
+            row is not None
+            and self._texts[row] == memory.text
+            and int(self.columns["kind"][row]) == _KIND_CODES[memory.kind]
+            and self.conversation_codes.name(int(self.columns["conversation"][row])) == memory.conversation_id
+        )
+
     def origins_at(self, row: int) -> tuple[str, ...]:
         """The record ids of the messages that the record in a row stands for: a message for itself."""
         return self._origins[row]

@@ -61,6 +61,10 @@ class ItemIndex:
     def __iter__(self) -> Iterator[str]:
         return iter(self._rows)
 
+    def holds(self, memory: Memory) -> bool:
+        """No: the vectors of an item are those of parts of it, which its text does not tell."""
+        return False
+
     # -- writing -----------------------------------------------------------------------------------------
 
     def put_all(self, memories: Iterable[Memory], payloads: Iterable[str], vectors: FloatArray) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from shared_core.learning.buffer import evictions, starts_session
 from shared_core.learning.learner import Learner, Learnt, known_ids, texts_of, usable
 from shared_core.learning.reconciliation import Case, Decision, Reconciler
 from shared_core.learning.session_summary import session_summaries, session_summary_id
-from shared_core.learning.summaries import summarise
+from shared_core.learning.summaries import summarise, telling_sentences
 from shared_core.messages import quoted
 from shared_core.namespaces import Namespace
 from shared_core.records import AddResult, Memory, Message, Usage
@@ -275,10 +275,12 @@ class Ingestion:
             evict_messages=self.settings.buffer_evict,
             max_tokens=self.settings.buffer_tokens,
         )
+        told = cache(telling_sentences)  # a message stands in the summary of the buffer and in its session's
         summaries, start = [], 0
         for size in sizes:
             evicted = buffer[start : start + size]
-            summaries.append(_summary_of(evicted, self.settings.summary_words, now))
+            text = summarise(evicted, max_words=self.settings.summary_words, told=told)
+            summaries.append(_summary_of(evicted, text, now))
             start += size
         rolling = session_summaries(
             records,
@@ -287,6 +289,7 @@ class Ingestion:
             max_words=self.settings.summary_words,
             at_once=bool(summaries),
             now=now,
+            told=told,
         )
         return [*summaries, *rolling]
 
@@ -413,12 +416,12 @@ def _message_of(record: Memory) -> Message:
     )
 
 
-def _summary_of(evicted: Sequence[Memory], max_words: int, now: datetime) -> Memory:
+def _summary_of(evicted: Sequence[Memory], text: str, now: datetime) -> Memory:
     first, last = evicted[0], evicted[-1]
     return Memory(
         id=record_id("summary", BUFFER_TITLE, first.id, last.id),
         kind="summary",
-        text=summarise(evicted, max_words=max_words),
+        text=text,
         title=BUFFER_TITLE,
         conversation_id=first.conversation_id,
         session_id=last.session_id,

@@ -250,13 +250,11 @@ class Learner:
             return
         rows = self._index.rows_of("bubble", "fact")
         rows = rows[self._index.columns["current"][rows]]
-        old_ids = [self._index.id_at(int(row)) for row in rows]
         new = [
             memory for memory in records.values() if memory.kind in ("bubble", "fact") and memory.is_current
         ]
         table = np.stack([self._vectors[memory.text] for memory in new])
-        other_ids = [*old_ids, *(memory.id for memory in new)]
-        allowed = self._allowed(bubbles, new, old_ids)
+        allowed = self._allowed(bubbles, new, rows)
         for start in range(0, len(bubbles), CONNECTED_AT_ONCE):
             chunk = bubbles[start : start + CONNECTED_AT_ONCE]
             vectors = np.stack([self._vectors[memory.text] for memory in chunk])
@@ -265,19 +263,25 @@ class Learner:
                 similarities, allowed=allowed[start : start + len(chunk)], threshold=threshold, limit=limit
             )
             for bubble, best in zip(chunk, found, strict=True):
+                others = [
+                    self._index.id_at(int(rows[place])) if place < len(rows) else new[place - len(rows)].id
+                    for place, _ in best
+                ]
                 connections = tuple(
-                    Connection(memory_id=other_ids[place], score=round(score, 4)) for place, score in best
+                    Connection(memory_id=other, score=round(score, 4))
+                    for other, (_, score) in zip(others, best, strict=True)
                 )
                 self._draft.put(bubble.model_copy(update={"connections": connections}))
 
     def _allowed(
-        self, bubbles: Sequence[Memory], new: Sequence[Memory], old_ids: Sequence[str]
+        self, bubbles: Sequence[Memory], new: Sequence[Memory], rows: NDArray[np.intp]
     ) -> NDArray[np.bool_]:
-        """``bool [bubbles, old + new]``: of the new, only earlier ones of other messages."""
-        allowed = np.ones((len(bubbles), len(old_ids) + len(new)), dtype=np.bool_)
-        rewritten = [column for column, memory_id in enumerate(old_ids) if memory_id in self._draft.records]
-        allowed[:, rewritten] = False
-        first_new = len(old_ids)
+        """``bool [bubbles, rows + new]``: of the new, only earlier ones of other messages."""
+        allowed = np.ones((len(bubbles), len(rows) + len(new)), dtype=np.bool_)
+        known = (self._index.row(memory_id) for memory_id in self._draft.records)
+        rewritten = [row for row in known if row is not None]
+        allowed[:, np.flatnonzero(np.isin(rows, rewritten))] = False
+        first_new = len(rows)
         place = {memory.id: first_new + position for position, memory in enumerate(new)}
         of_source: dict[str, list[int]] = {}
         for memory in new:

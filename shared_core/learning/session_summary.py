@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
 from shared_core.ids import record_id
 from shared_core.index.resident import ResidentIndex
-from shared_core.learning.summaries import Spoken, summarise
+from shared_core.learning.summaries import Spoken, Telling, summarise
 from shared_core.records import Memory
 
 #: What such a summary says it sums up.
@@ -27,6 +27,7 @@ def session_summaries(
     max_words: int,
     at_once: bool,
     now: datetime,
+    told: Callable[[str], Sequence[Telling]],
 ) -> list[Memory]:
     """The summaries that new messages call for, at most one for each session.
 
@@ -37,6 +38,7 @@ def session_summaries(
         max_words: Longest summary, in words.
         at_once: Whether the newest session gets one however few its new messages are.
         now: When they are written.
+        told: See ``summarise``.
     """
     sessions: dict[str, list[Memory]] = {}
     for record in records:
@@ -49,7 +51,9 @@ def session_summaries(
         known = index.get(session_summary_id(conversation_id, session_id))
         fresh = [*_uncovered(index, conversation_id, session_id, known), *said]
         if len(fresh) >= every or (at_once and session_id == newest):
-            found.append(_summary(known, fresh, max_words=max_words, now=now))
+            before = list(_lines(known.text)) if known else []
+            text = summarise([*before, *fresh], max_words=max_words, told=told)
+            found.append(_summary(known, fresh, text, now))
     return found
 
 
@@ -70,13 +74,12 @@ def _uncovered(
     return found[::-1]
 
 
-def _summary(known: Memory | None, fresh: Sequence[Memory], *, max_words: int, now: datetime) -> Memory:
-    before = list(_lines(known.text)) if known else []
+def _summary(known: Memory | None, fresh: Sequence[Memory], text: str, now: datetime) -> Memory:
     last = fresh[-1]
     return Memory(
         id=session_summary_id(last.conversation_id or "", last.session_id or ""),
         kind="summary",
-        text=summarise([*before, *fresh], max_words=max_words),
+        text=text,
         title=SESSION_TITLE,
         conversation_id=last.conversation_id,
         session_id=last.session_id,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
@@ -22,11 +22,23 @@ LENGTH_DAMPING = 4.0
 REPEATED_WEIGHT = 0.2
 
 
+class Telling(NamedTuple):
+    """A sentence that may stand in a summary.
+
+    Attributes:
+        text: As said.
+        terms: Its terms in order and each once: the sum of their weights is the same in each process.
+    """
+
+    text: str
+    terms: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class _Candidate:
     order: int
     line: str
-    terms: tuple[str, ...]  # in order and each once: the sum of their weights is the same in each process
+    terms: tuple[str, ...]
 
 
 class Spoken(NamedTuple):
@@ -36,7 +48,22 @@ class Spoken(NamedTuple):
     text: str
 
 
-def summarise(messages: Sequence[Memory | Spoken], *, max_words: int) -> str:
+def telling_sentences(text: str) -> tuple[Telling, ...]:
+    """The sentences of a message that say enough, without questions and what our own contexts have put in."""
+    found = []
+    for sentence in sentences(strip_own_context(text)):
+        terms = tuple(dict.fromkeys(terms_of(sentence.text)))
+        if len(terms) >= MIN_TERMS and not sentence.is_question:
+            found.append(Telling(sentence.text, terms))
+    return tuple(found)
+
+
+def summarise(
+    messages: Sequence[Memory | Spoken],
+    *,
+    max_words: int,
+    told: Callable[[str], Sequence[Telling]] = telling_sentences,
+) -> str:
     """The most telling sentences of some messages, one a line after its speaker's name.
 
     Sentences are chosen one by one for the weight of the words that they add (logarithm of how often the
@@ -45,11 +72,15 @@ def summarise(messages: Sequence[Memory | Spoken], *, max_words: int) -> str:
     Args:
         messages: In order.
         max_words: Longest summary.
+        told: ``telling_sentences``, or the same with a memory, where a message stands in several summaries.
 
     Returns:
         A summary that is never empty: where no sentence qualifies, the beginning of the first message.
     """
-    candidates = _candidates(messages)
+    candidates: list[_Candidate] = []
+    for message in messages:
+        for text, terms in told(message.text):
+            candidates.append(_Candidate(len(candidates), f"{message.speaker}: {text}", terms))
     counts = Counter(term for candidate in candidates for term in candidate.terms)
     weights = {term: math.log1p(count) for term, count in counts.items()}
     chosen: list[_Candidate] = []
@@ -74,17 +105,6 @@ def summarise(messages: Sequence[Memory | Spoken], *, max_words: int) -> str:
         first = f"{messages[0].speaker}: {strip_own_context(messages[0].text)}"
         return " ".join(first.split()[:max_words])
     return "\n".join(candidate.line for candidate in sorted(chosen, key=lambda c: c.order))
-
-
-def _candidates(messages: Sequence[Memory | Spoken]) -> list[_Candidate]:
-    candidates: list[_Candidate] = []
-    for message in messages:
-        for sentence in sentences(strip_own_context(message.text)):
-            terms = tuple(dict.fromkeys(terms_of(sentence.text)))
-            if len(terms) >= MIN_TERMS and not sentence.is_question:
-                line = f"{message.speaker}: {sentence.text}"
-                candidates.append(_Candidate(len(candidates), line, terms))
-    return candidates
 
 
 def _gain(candidate: _Candidate, weights: dict[str, float]) -> float:

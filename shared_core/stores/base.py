@@ -41,11 +41,14 @@ class Change:
         puts: Records to write; one that exists is replaced.
         vectors: ``float32 [len(puts), dimension]``.
         deletes: Ids to remove, referrers before what they refer to.
+        keeps_texts: Whether every record that is put is there already with its text, and so with its vector,
+            its kind and its conversation: the rest of it can then be written without them.
     """
 
     puts: tuple[Memory, ...] = ()
     vectors: FloatArray = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
     deletes: tuple[str, ...] = ()
+    keeps_texts: bool = False
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from chromadb.api.models.Collection import Collection as RawCollection
 from chromadb.config import Settings as ChromaSettings
 from chromadb.errors import ChromaError, InternalError, NotFoundError
 
+from shared_core.asynchronous import giving_way
 from shared_core.errors import StoreError
 from shared_core.messages import quoted
 from shared_core.stores.advice import way_out
@@ -32,11 +32,12 @@ from shared_core.stores.copies import (
     is_shown,
     rescued,
 )
+from shared_core.stores.database import unfinished
 from shared_core.stores.folder import FolderLock
-from shared_core.stores.lease import Leaseholder, process_name
 from shared_core.stores.names import NAME_PREFIX, NAMESPACE_LENGTH, collection_name
 from shared_core.stores.rebuilding import rebuild
 from shared_core.stores.repair import finished, require_database, set_broken_aside
+from shared_core.stores.turn import Turn
 
 __all__ = ["INDEX", "NAMESPACE_LENGTH", "PAGE_SIZE", "ChromaStore", "collection_name"]
 
@@ -54,8 +55,8 @@ INDEX = {"hnsw": {"space": "ip", "sync_threshold": 200, "batch_size": 100}}
 PAUSES = (0.1, 0.2, 0.4, 0.8)
 #: How long a server may be silent, in seconds. Chroma's own HTTP client would wait for ever.
 SERVER_SILENCE = 120.0
-#: How long a call waits for its turn at an embedded Chroma, in seconds: no call of Chroma takes so long.
-TURN = 120.0
+#: How long an embedded Chroma may be silent while others wait, in seconds: no call of Chroma takes so long.
+SILENCE = 120.0
 
 
 class ChromaStore:
@@ -77,9 +78,10 @@ class ChromaStore:
         self._lock: FolderLock | None = None
         self._folder: Path | None = None
         self._broken: dict[str, str] = {}
-        self._turn = threading.RLock()
+        self._turn = Turn(SILENCE)
         #: Which client it is, counted from 0: what an earlier one has given is of no use.
         self.openings = 0
+        self._unfinished: tuple[int, frozenset[str]] | None = None
         self._opened: ClientAPI | None = None
         self.writer = uuid4().hex[:16]
         if isinstance(target, (str, Path)):
@@ -166,11 +168,21 @@ class ChromaStore:
             except NotFoundError:
                 return rescued(self, name)
             if name in self._broken:
-                rebuild(found, self.place, reason=self._broken[name])
+                rebuild(found, self.place, reason=self._broken[name], after_each=self._turn.went_on)
                 assert self._folder is not None
                 finished(self._folder, name)
                 del self._broken[name]
             return found
+
+    def unfinished(self, folder: Path) -> frozenset[str]:
+        """Chroma's ids of the collections of which a write was cut off before the folder was opened.
+
+        Raises:
+            sqlite3.Error: If its database cannot be read directly.
+        """
+        if self._unfinished is None or self._unfinished[0] != self.openings:
+            self._unfinished = (self.openings, unfinished(folder))
+        return self._unfinished[1]
 
     def _raw(self, name: str) -> RawCollection:
         return self.retried(lambda: self._client.get_collection(name, embedding_function=None))
@@ -246,49 +258,33 @@ class ChromaStore:
             if self.find(name) is not None:
                 self._client.delete_collection(name)
 
-    def claim(self, name: str) -> bool:
-        """Make the collection that stands for a lease; whether there was none."""
-        metadata = {"writer": self.writer, "process": process_name()}
+    def create(self, name: str, metadata: Mapping[str, Any]) -> RawCollection | None:
+        """A new Chroma collection that holds nothing; None if there is one of that name."""
         with self.guarded("write to"):
             try:
-                self.retried(
-                    lambda: self._client.create_collection(name, metadata=metadata, embedding_function=None)
+                return self.retried(
+                    lambda: self._client.create_collection(
+                        name, metadata=dict(metadata), embedding_function=None
+                    )
                 )
             except ChromaError as error:
                 if "already exists" not in str(error):
                     raise
-                return False
-        return True
+                return None
 
-    def claimant(self, name: str) -> Leaseholder | None:
-        """Who has a lease; None if nobody has."""
+    def lookup(self, name: str) -> RawCollection | None:
+        """The Chroma collection of that name as it stands; None if there is none."""
         with self.guarded("read"):
             try:
-                found = self._raw(name)
+                return self._raw(name)
             except NotFoundError:
                 return None
-        told = found.metadata or {}
-        return Leaseholder(str(found.id), str(told.get("writer", "")), str(told.get("process", "")))
 
-    def unclaim(self, name: str) -> None:
-        """Delete the collection that stands for a lease; harmless where there is none."""
+    def discard(self, name: str) -> None:
+        """Delete the Chroma collection of that name and nothing else; harmless where there is none."""
         with self.guarded("write to"):
             try:
                 self.retried(lambda: self._client.delete_collection(name))
-            except NotFoundError:
-                return
-
-    def disown(self, name: str, holder: Leaseholder) -> None:
-        """Delete the lease of a holder, and of nobody who has it after them."""
-        with self.guarded("write to"):
-            try:
-                found = self._raw(name)
-                if str(found.id) != holder.lease_id:
-                    return
-                # By its own id: whoever deleted by name might delete what was made in the meantime.
-                aside = f"{name}-{self.writer}"
-                found.modify(name=aside)
-                self._client.delete_collection(aside)
             except NotFoundError:
                 return
 
@@ -317,7 +313,10 @@ class ChromaStore:
         Args:
             call: Does the same when it is repeated.
         """
-        for pause in () if self.is_exclusive else PAUSES:
+        if self.is_exclusive:  # an embedded Chroma keeps the interpreter's lock for the whole of a write
+            with giving_way():
+                return call()
+        for pause in PAUSES:
             try:
                 return call()
             except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
@@ -359,15 +358,15 @@ class ChromaStore:
         if self._folder is None:
             yield
             return
-        if not self._turn.acquire(timeout=TURN):
+        if not self._turn.take():
             raise StoreError(
-                f"cannot {action} {self.place}: a call of Chroma has not come back for {TURN:.0f} s. End "
+                f"cannot {action} {self.place}: a call of Chroma has not come back for {SILENCE:.0f} s. End "
                 "this process and open the folder again: what was written before is there"
             )
         try:
             yield
         finally:
-            self._turn.release()
+            self._turn.pass_on()
 
 
 def _is_panic(error: BaseException) -> bool:

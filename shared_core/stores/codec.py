@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 from collections.abc import Sequence
+from json.encoder import encode_basestring_ascii as _quoted
 
 import numpy as np
 from pydantic import ValidationError
@@ -73,7 +73,7 @@ def decode(memory_id: str, text: str, payload: str) -> Memory:
         if not payload.startswith("{"):
             raise ValueError(f"{payload[:40]!r} is not a JSON object")
         # One pass over one JSON value takes half as long as making a dictionary of it first.
-        named = f'{{"id":{json.dumps(memory_id)},"text":{json.dumps(text)},{payload[1:]}'
+        named = f'{{"id":{_quoted(memory_id)},"text":{_quoted(text)},{payload[1:]}'
         return Memory.model_validate_json(named)
     except (ValueError, TypeError, ValidationError) as error:
         raise StoreError(

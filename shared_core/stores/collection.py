@@ -8,6 +8,8 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -125,8 +127,8 @@ class ChromaCollection:
         if self._lease is None:
             yield
             return
-        self._lease.acquire()
         try:
+            self._lease.acquire()
             yield
         finally:
             self._lease.release()
@@ -141,6 +143,8 @@ class ChromaCollection:
 
     def drop(self) -> None:
         """Delete every record; a later write begins anew."""
+        if self._lease is not None:
+            self._lease.confirm()
         self._store.drop(self._name)
         self._forget()
 
@@ -162,36 +166,37 @@ class ChromaCollection:
                 raw = self._existing()
                 if raw is not None:
                     self._head.look(self._get_head(raw))
-        with ThreadPoolExecutor(1, "contextmemory-read") as reader:  # reads on while a page is indexed
-            pages = self._answers()
-            following = reader.submit(next, pages, None)
-            while (page := following.result()) is not None:
-                following = reader.submit(next, pages, None)
-                yield _batch_of(page, self._dimension)
+        for page in self._answers():
+            yield _batch_of(page, self._dimension)
 
     def _answers(self) -> Iterator[Mapping[str, Any]]:
         """Every record as Chroma has it, in pages; some of them twice where reading began anew."""
         folder = self._store.folder
         if folder is not None:
             try:
-                known = self._counted()
-                if known is not None:
-                    collection_id, count = known
-                    yield from read_pages(folder, collection_id, count=count, size=PAGE_SIZE)
-                return
+                collection_id = self._readable(folder)
+                if collection_id is not None:
+                    yield from read_pages(folder, collection_id, size=PAGE_SIZE)
+                    return
             except (sqlite3.Error, OSError, ValueError) as error:
                 logger.info("%s is read through Chroma: %s", self._store.place, error)
-        for offset in itertools.count(0, PAGE_SIZE):
-            page = self._page(offset)
-            yield page
-            if len(page["ids"]) < PAGE_SIZE:
-                return
+        with ThreadPoolExecutor(1, "contextmemory-read") as reader:  # reads on while a page is indexed
+            following = reader.submit(self._page, 0)
+            for offset in itertools.count(PAGE_SIZE, PAGE_SIZE):
+                page = following.result()
+                if len(page["ids"]) < PAGE_SIZE:
+                    break
+                following = reader.submit(self._page, offset)
+                yield page
+        yield page
 
-    def _counted(self) -> tuple[str, int] | None:
-        """Chroma's own id of the collection, and how many records there are; None if there is none."""
+    def _readable(self, folder: Path) -> str | None:
+        """Chroma's own id of the collection, if its records are whole in the database; None if not."""
         with self._store.guarded("read"):
             raw = self._existing()
-            return None if raw is None else (str(raw.id), int(self._store.retried(raw.count)))
+        if raw is None or str(raw.id) in self._store.unfinished(folder):
+            return None
+        return str(raw.id)
 
     def _page(self, offset: int) -> Mapping[str, Any]:
         with self._store.guarded("read"):
@@ -202,7 +207,7 @@ class ChromaCollection:
             return cast(Mapping[str, Any], page)
 
     def apply(self, change: Change) -> tuple[str, ...]:
-        """Write ``change``: one upsert for all that is put, then one delete for what goes."""
+        """Write ``change``: one upsert or update for all that is put, then one delete for what goes."""
         for memory in change.puts:
             if (memory.kind == "item") != ("purpose" in self._stamp):
                 raise StoreError(f"a {memory.kind} belongs in another collection: record {memory.id!r}")
@@ -214,11 +219,13 @@ class ChromaCollection:
                 self._write(self._made(), change, payloads)
             except StoreError as error:
                 self._forget_if_gone(error)
-                self._write(self._made(), change, payloads)
+                self._write(self._made(), replace(change, keeps_texts=False), payloads)
         return payloads
 
     def _write(self, raw: RawCollection, change: Change, payloads: Sequence[str]) -> None:
-        if change.puts:
+        if change.puts and change.keeps_texts and self._head is None:
+            self._update(raw, change, payloads)
+        elif change.puts:
             self._upsert(raw, change, payloads)
         if change.deletes:
             with self._store.guarded("delete from"):
@@ -227,6 +234,16 @@ class ChromaCollection:
                 delete_from_copies(self._store, self._name, change.deletes)
             else:
                 self._write_head(raw, self._head.record_deletion())
+
+    def _update(self, raw: RawCollection, change: Change, payloads: Sequence[str]) -> None:
+        """Write only what may have changed, which spares Chroma to put the vectors in their places again.
+
+        Of 20 among 28,000 records, 30 to 40 ms instead of 150 to 190 (1.5.9, 2 busy cores).
+        """
+        ids = [memory.id for memory in change.puts]
+        metadatas: list[Metadata] = [{RECORD_KEY: payload} for payload in payloads]
+        with self._store.guarded("write to"):
+            self._store.retried(lambda: raw.update(ids=ids, metadatas=cast(Any, metadatas)))
 
     def _upsert(self, raw: RawCollection, change: Change, payloads: Sequence[str]) -> None:
         ids = [memory.id for memory in change.puts]

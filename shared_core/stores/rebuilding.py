@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,13 +21,14 @@ logger = logging.getLogger(__name__)
 BATCH_RECORDS: Final = 1_000
 
 
-def rebuild(collection: RawCollection, place: str, *, reason: str) -> None:
+def rebuild(collection: RawCollection, place: str, *, reason: str, after_each: Callable[[], object]) -> None:
     """Write every vector of a collection once more: nothing else of it changes.
 
     Args:
         collection: Whose index files were set aside.
         place: Where it is, for the log.
         reason: What was wrong with its index files.
+        after_each: Told after each batch, which a big collection has many of.
     """
     logger.warning(
         "the index files of namespace %r in %s were damaged (%s): they are in the folder %r now, and are "
@@ -40,6 +41,7 @@ def rebuild(collection: RawCollection, place: str, *, reason: str) -> None:
     for offset in count(0, BATCH_RECORDS):
         page = collection.get(limit=BATCH_RECORDS, offset=offset, include=["metadatas"])
         _write_vectors(collection, page)
+        after_each()
         if len(page["ids"]) < BATCH_RECORDS:
             break
 

@@ -17,10 +17,82 @@ from shared_core import ContextMemory
 from tests.shared_core.building import said
 from tests.shared_core.index.dump import dump
 
-__all__ = ["Ticker", "in_threads", "index_equals_rebuilt", "mixed_operations", "python", "replies"]
+__all__ = [
+    "HOLDER",
+    "SERVED",
+    "Ticker",
+    "in_threads",
+    "index_equals_rebuilt",
+    "mixed_operations",
+    "python",
+    "replies",
+]
 
 #: Nothing in these tests takes a tenth of it: what does is a deadlock.
 SECONDS = 120.0
+
+# A process of its own on a Chroma server: obeys lines, answers each with a line of JSON.
+SERVED = """
+import json, sys
+import chromadb
+from chromadb.config import Settings
+from shared_core import ContextMemory
+client = chromadb.HttpClient("127.0.0.1", int(sys.argv[1]), settings=Settings(anonymized_telemetry=False))
+memory, me = ContextMemory(client, sys.argv[3]), sys.argv[2]
+for line in sys.stdin:
+    verb, _, rest = line.strip().partition(" ")
+    if verb == "add":
+        memory.add({"role": "user", "content": f"Process {me} rode to {rest}.", "id": f"{me}-{rest}"}, me)
+        answer = f"{me}-{rest}"
+    elif verb == "say":
+        memory.add({"role": "user", "content": f"Hello {rest} from {me}"}, "one for all")
+        answer = rest
+    elif verb == "seen":
+        answer = sorted(one.message_id for one in memory.list(kind="message", limit=1_000))
+    elif verb == "found":
+        answer = sorted({hit.source_ids[0] for hit in memory.search(rest, limit=20) if hit.source_ids})
+    elif verb == "update":
+        answer = memory.update(rest, f"The bell rang for process {me}").text
+    elif verb == "remember":
+        answer = memory.remember(rest).id
+    elif verb == "history":
+        answer = [one.text for one in memory.history(rest)]
+    elif verb == "hold":
+        change = memory.opened().alone()
+        change.__enter__()
+        answer = True
+    elif verb == "let":
+        change.__exit__(None, None, None)
+        answer = True
+    print(json.dumps(answer), flush=True)
+"""
+
+# Another one, which has the right to change something or wants it.
+HOLDER = """
+import json, sys
+import chromadb
+from chromadb.config import Settings
+from shared_core.errors import StoreError
+from shared_core.stores.chroma import ChromaStore
+from shared_core.stores.lease import Lease
+client = chromadb.HttpClient("127.0.0.1", int(sys.argv[1]), settings=Settings(anonymized_telemetry=False))
+store = ChromaStore(client)
+for line in sys.stdin:
+    verb, _, seconds = line.strip().partition(" ")
+    answer = True
+    try:
+        if verb == "acquire":
+            wait = float(seconds or 20)
+            lease = Lease(store, "contextmemory-held", held_seconds=0.6, wait_seconds=wait)
+            lease.acquire()
+        elif verb == "confirm":
+            lease.confirm()
+        elif verb == "release":
+            lease.release()
+    except StoreError as error:
+        answer = False if verb == "acquire" else str(error)
+    print(json.dumps(answer), flush=True)
+"""
 
 
 class Ticker:

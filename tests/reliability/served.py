@@ -1,7 +1,8 @@
 """Tests on a Chroma server in place of folders: ``CHROMA_URL=… pytest -p tests.reliability.served``.
 
 Each folder becomes a database of its own on the server, the same one whenever it is opened again. What only
-an embedded folder has (its lock, its files) is for the tests of folders, which are left out then.
+an embedded folder has (its lock, its files) is for the tests of folders, which are left out then, or ask
+``is_served``.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import chromadb
-import pytest
 from chromadb.config import Settings
 from chromadb.errors import ChromaError
 
 from shared_core.stores.chroma import ChromaStore
 
-__all__ = ["client_for", "pytest_configure"]
+__all__ = ["client_for", "is_served", "pytest_configure", "serve_folders"]
+
+_URL = "CHROMA_URL"
+_opened = ChromaStore.__init__
 
 
 def client_for(folder: Path, url: str) -> Any:
@@ -47,15 +50,27 @@ def client_for(folder: Path, url: str) -> Any:
     return chromadb.HttpClient(database=name, **options)
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Let folders stand for databases of the server, for this run of the tests."""
-    url = os.environ.get("CHROMA_URL")
-    if not url:
+def is_served() -> bool:
+    """Whether folders stand for databases of a server, in this process."""
+    return ChromaStore.__init__ is not _opened
+
+
+def serve_folders() -> None:
+    """Let folders stand for databases of the server that ``CHROMA_URL`` names, if it names one.
+
+    For this process: one that a test starts calls it for itself.
+    """
+    url = os.environ.get(_URL)
+    if not url or is_served():
         return
-    opened = ChromaStore.__init__
 
     def served(self: ChromaStore, target: Any, **options: Any) -> None:
         folder = Path(target).expanduser().resolve() if isinstance(target, (str, Path)) else None
-        opened(self, target if folder is None else client_for(folder, url), **options)
+        _opened(self, target if folder is None else client_for(folder, url), **options)
 
     setattr(ChromaStore, "__init__", served)  # noqa: B010 - an assignment would not type-check
+
+
+def pytest_configure() -> None:
+    """For this run of the tests."""
+    serve_folders()

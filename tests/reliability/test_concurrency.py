@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from chromadb import HttpClient
+from chromadb.config import Settings as ChromaSettings
 
 from shared_core import ContextMemory
-from shared_core.stores.chroma import INDEX
+from shared_core.stores.chroma import INDEX, ChromaStore
+from shared_core.stores.lease import Lease
 from tests.reliability.concurrency_workers import (
+    HOLDER,
+    SERVED,
     Ticker,
     Written,
     in_threads,
@@ -24,41 +32,13 @@ from tests.reliability.concurrency_workers import (
     python,
     replies,
 )
+from tests.reliability.event_loop import mixed_task
 from tests.shared_core.building import EMBEDDER, NotesExtractor, chroma_client, said
 from tests.shared_core.stores.test_server import Server
 
 #: A loop that stands still for longer has been blocked by us, not by a busy machine.
 GENEROUS_MS = 2_000.0
 FIRST = "The bell is silent"
-
-# A process of its own on a Chroma server: obeys lines, answers each with a line of JSON.
-SERVED = """
-import json, sys
-import chromadb
-from chromadb.config import Settings
-from shared_core import ContextMemory
-client = chromadb.HttpClient("127.0.0.1", int(sys.argv[1]), settings=Settings(anonymized_telemetry=False))
-memory, me = ContextMemory(client, "shared"), sys.argv[2]
-for line in sys.stdin:
-    verb, _, rest = line.strip().partition(" ")
-    if verb == "add":
-        memory.add({"role": "user", "content": f"Process {me} rode to {rest}.", "id": f"{me}-{rest}"}, me)
-        answer = f"{me}-{rest}"
-    elif verb == "say":
-        memory.add({"role": "user", "content": f"Hello {rest} from {me}"}, "one for all")
-        answer = rest
-    elif verb == "seen":
-        answer = sorted(one.message_id for one in memory.list(kind="message", limit=1_000))
-    elif verb == "found":
-        answer = sorted({hit.source_ids[0] for hit in memory.search(rest, limit=20) if hit.source_ids})
-    elif verb == "update":
-        answer = memory.update(rest, f"The bell rang for process {me}").text
-    elif verb == "remember":
-        answer = memory.remember(rest).id
-    elif verb == "history":
-        answer = [one.text for one in memory.history(rest)]
-    print(json.dumps(answer), flush=True)
-"""
 
 SECOND = """
 import sys, time
@@ -116,32 +96,13 @@ def test_siblings_of_one_namespace_lose_no_update(memory: ContextMemory) -> None
     agree(memory, fact, in_threads(4, work))
 
 
-async def _task(memory: ContextMemory, number: int, fact: str) -> str:
-    """What one of many tasks does; the text that it gave to the fact of all, or ``""``."""
-    kind = number % 4
-    if kind == 0:
-        await memory.aadd(said(f"Task {number} rode a tandem to the lake.", f"t{number}"), f"c{number % 8}")
-    elif kind == 1:
-        text = f"The bell rang for task {number}"
-        await memory.aupdate(fact, text)
-        return text
-    elif kind == 2:
-        await memory.aremember("Everybody likes the lake")
-        await memory.asearch("Who rode to the lake?", limit=3)
-    else:
-        await memory.acontext("tandem", token_budget=200, conversation_id=f"c{number % 8}")
-        kept = await memory.aremember(f"Task {number} sneezed")
-        assert await memory.adelete(kept.id)
-    return ""
-
-
 async def run_tasks(memory: ContextMemory, tasks: int) -> float:
     """So many tasks at once; for how long the loop stood still, in ms, at most."""
     fact = memory.remember(FIRST).id
     memory.search("warm")
     memory.context("warm")
     async with Ticker() as ticker:
-        done = asyncio.gather(*(_task(memory, number, fact) for number in range(tasks)))
+        done = asyncio.gather(*(mixed_task(memory, number, fact) for number in range(tasks)))
         texts = await asyncio.wait_for(done, timeout=120)
     assert memory.history(fact)[0].text == FIRST
     assert sorted(one.text for one in memory.history(fact)[1:]) == sorted(filter(None, texts))
@@ -216,14 +177,33 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 
 
 @contextmanager
-def processes(port: int, names: str) -> Iterator[list[subprocess.Popen[str]]]:
-    started = [python(SERVED, port, name) for name in names]
+def processes(port: int, names: str, namespace: str = "shared") -> Iterator[list[subprocess.Popen[str]]]:
+    started = [python(SERVED, port, name, namespace) for name in names]
     try:
         yield started
     finally:
         for process in started:
             process.kill()
             process.communicate()
+
+
+def holding(port: int) -> Lease:
+    """The right to change something on the server, taken over from who is silent for 0.6 s."""
+    client = HttpClient("127.0.0.1", port, settings=ChromaSettings(anonymized_telemetry=False))
+    return Lease(ChromaStore(client), "contextmemory-held", held_seconds=0.6, wait_seconds=20)
+
+
+@contextmanager
+def leaseholder(port: int) -> Iterator[subprocess.Popen[str]]:
+    process = python(HOLDER, port)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait(20)
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
 
 
 def test_four_processes_on_a_server_see_what_each_other_has_written(port: int) -> None:
@@ -238,10 +218,7 @@ def test_four_processes_on_a_server_see_what_each_other_has_written(port: int) -
 
 
 def test_two_processes_that_change_one_fact_end_as_if_one_had_come_first(port: int) -> None:
-    from chromadb import HttpClient
-    from chromadb.config import Settings
-
-    client = HttpClient("127.0.0.1", port, settings=Settings(anonymized_telemetry=False))
+    client = HttpClient("127.0.0.1", port, settings=ChromaSettings(anonymized_telemetry=False))
     with ContextMemory(client, "shared", extractor=NotesExtractor()) as memory, processes(port, "xy") as two:
         facts = [memory.remember(f"{FIRST} number {n}").id for n in range(4)]
         for number, fact in enumerate(facts):
@@ -253,10 +230,7 @@ def test_two_processes_that_change_one_fact_end_as_if_one_had_come_first(port: i
 
 
 def test_four_processes_that_say_one_thing_at_once_are_all_counted(port: int) -> None:
-    from chromadb import HttpClient
-    from chromadb.config import Settings
-
-    client = HttpClient("127.0.0.1", port, settings=Settings(anonymized_telemetry=False))
+    client = HttpClient("127.0.0.1", port, settings=ChromaSettings(anonymized_telemetry=False))
     with ContextMemory(client, "shared") as memory, processes(port, "stuv") as four:
         for _ in range(3):
             replies(four, "remember The lake is cold in May")
@@ -266,14 +240,74 @@ def test_four_processes_that_say_one_thing_at_once_are_all_counted(port: int) ->
 
 
 def test_processes_that_write_one_conversation_share_no_turn(port: int) -> None:
-    from chromadb import HttpClient
-    from chromadb.config import Settings
-
-    client = HttpClient("127.0.0.1", port, settings=Settings(anonymized_telemetry=False))
+    client = HttpClient("127.0.0.1", port, settings=ChromaSettings(anonymized_telemetry=False))
     with ContextMemory(client, "shared") as memory, processes(port, "jkl") as three:
         for n in range(3):
             replies(three, f"say {n}")
         assert [one.turn for one in memory.messages("one for all")] == list(range(9))
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="a process cannot be stopped here")
+def test_a_process_that_stood_still_for_too_long_is_told_and_takes_nothing_back(port: int) -> None:
+    ours = holding(port)
+    with leaseholder(port) as other:
+        assert replies([other], "acquire") == [True]
+        other.send_signal(signal.SIGSTOP)
+        try:
+            ours.acquire()  # its time is over, although its process lives
+        finally:
+            other.send_signal(signal.SIGCONT)
+        assert "another process has begun" in replies([other], "confirm")[0]
+        assert replies([other], "release") == [True]
+        ours.confirm()
+        assert replies([other], "acquire 0.3") == [False]
+        ours.release()
+        assert replies([other], "acquire 5") == [True]
+
+
+def test_a_change_that_takes_long_is_not_taken_over_by_another_process(port: int) -> None:
+    ours = holding(port)
+    ours.acquire()
+    with leaseholder(port) as other:
+        assert replies([other], "acquire 2.5") == [False]
+        ours.confirm()
+        ours.release()
+        assert replies([other], "acquire 5") == [True]
+        other.kill()
+        other.wait(20)
+    started = time.monotonic()
+    ours.acquire()  # what a dead process has left
+    assert time.monotonic() - started < 5
+    ours.release()
+
+
+def test_a_process_that_ends_in_the_middle_of_a_change_ends_in_time(port: int) -> None:
+    with leaseholder(port) as other:
+        assert replies([other], "acquire") == [True]
+        started = time.monotonic()
+        _, errors = other.communicate(timeout=20)
+        assert (other.returncode, errors) == (0, "")
+        assert time.monotonic() - started < 10
+
+
+def test_who_reads_does_not_wait_for_what_another_process_changes(port: int) -> None:
+    client = HttpClient("127.0.0.1", port, settings=ChromaSettings(anonymized_telemetry=False))
+    with ContextMemory(client, "read and changed") as memory, processes(port, "r", "read and changed") as one:
+        memory.remember("The lake is cold in May")
+        assert replies(one, "hold") == [True]
+        changing = threading.Thread(target=memory.remember, args=("The lake is warm in August",))
+        changing.start()
+        time.sleep(0.2)
+        reading = ThreadPoolExecutor(1)
+        asked = reading.submit(memory.search, "How cold is the lake?")
+        done = wait([asked], timeout=5).done
+        is_changing = changing.is_alive()
+        assert replies(one, "let go") == [True]
+        changing.join(20)
+        reading.shutdown()
+        assert done, "reading waited for the turn of who changes"
+        assert is_changing
+        assert len(memory.list(kind="fact")) == 2
 
 
 def test_a_second_process_on_a_folder_is_refused_within_a_second(tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -94,6 +96,61 @@ for number in range(20):
         assert len(memory.messages()) == 20
         with memory.opened().use() as index:
             assert not index.pending
+
+
+@contextmanager
+def no_new_threads() -> Iterator[None]:
+    """The system refuses to start another thread, as it does at its limit."""
+    usual = threading.stack_size(2**46)  # more than any machine gives
+    try:
+        yield
+    finally:
+        threading.stack_size(usual)
+
+
+def test_where_no_thread_can_be_started_the_caller_does_the_task() -> None:
+    worker, done = Background("test"), []
+    with no_new_threads():
+        worker.submit(lambda: done.append(threading.current_thread()))
+        worker.submit(lambda: done.append(threading.current_thread()))
+    assert done == [threading.current_thread()] * 2
+    worker.submit(lambda: done.append(threading.current_thread()))
+    assert worker.drain() == []
+    assert done[2] is not threading.current_thread()
+    worker.close()
+
+
+def test_a_task_that_fails_in_the_thread_of_its_caller_is_told_by_drain() -> None:
+    worker = Background("test")
+    with no_new_threads():
+        worker.submit(lambda: 1 // 0)
+    (error,) = worker.drain()
+    assert isinstance(error, ZeroDivisionError)
+    worker.close()
+
+
+def test_messages_are_learnt_from_where_no_thread_can_be_started(tmp_path: Path) -> None:
+    with ContextMemory(tmp_path) as memory:
+        assert memory.messages() == []  # its records are read with a thread of their own
+        with no_new_threads():
+            memory.add(said("I live in Paris.", "m1"), wait=False)
+        assert [fact.text for fact in memory.list(kind="fact")] == ["User lives in Paris"]
+        memory.flush()
+
+
+def test_what_is_added_while_the_interpreter_ends_is_learnt_from(tmp_path: Path) -> None:
+    program = f"""
+import atexit
+from shared_core import ContextMemory
+memory = ContextMemory({str(tmp_path)!r})
+memory.messages()
+atexit.register(memory.add, {{"role": "user", "content": "I live in Paris."}}, wait=False)
+"""
+    ended = subprocess.run([sys.executable, "-c", program], check=False, timeout=60, capture_output=True)
+    assert ended.returncode == 0, ended.stderr
+    assert b"Traceback" not in ended.stderr
+    with ContextMemory(tmp_path) as memory, memory.opened().use() as index:
+        assert not index.pending
 
 
 def test_a_full_queue_makes_the_caller_wait() -> None:

@@ -11,7 +11,15 @@ from shared_core import ContextMemory, Settings
 from shared_core.errors import StoreError
 from shared_core.namespaces import Namespace, acquire_pool, release_pool, retain_pool
 from shared_core.stores.base import Change
-from tests.shared_core.building import EMBEDDER, NotesExtractor, opened_namespace, record, said, write
+from tests.shared_core.building import (
+    EMBEDDER,
+    NotesExtractor,
+    chroma_client,
+    opened_namespace,
+    record,
+    said,
+    write,
+)
 
 
 def test_a_namespace_sees_its_own_writes(tmp_path: Path) -> None:
@@ -133,6 +141,61 @@ def test_what_is_read_to_be_changed_may_be_entered_again(tmp_path: Path) -> None
         with namespace.use() as same:
             assert same is index
             assert list(same) == ["fact-1"]
+
+
+def test_who_reads_does_not_wait_for_the_turn_of_who_changes() -> None:
+    found: list[str] = []
+    with (
+        chroma_client() as client,
+        ContextMemory(client, "shared") as one,
+        ContextMemory(client, "shared") as two,
+    ):
+        one.remember("Ada rides a red tandem")
+        two.search("tandem")
+
+        def read() -> None:
+            found.extend(hit.memory for hit in two.search("tandem"))
+
+        with one.opened().alone():  # as another process would
+            changing = threading.Thread(target=two.remember, args=("Ada swims",))
+            changing.start()
+            time.sleep(0.2)
+            reading = threading.Thread(target=read)
+            reading.start()
+            reading.join(5)
+            assert found == ["Ada rides a red tandem"]
+            assert changing.is_alive()
+        changing.join(10)
+        reading.join(10)
+        assert {memory.text for memory in one.list()} == {"Ada rides a red tandem", "Ada swims"}
+
+
+def test_changing_inside_a_reading_is_refused_and_harms_nothing(tmp_path: Path) -> None:
+    with opened_namespace(tmp_path) as namespace:
+        with namespace.use(), pytest.raises(RuntimeError, match="in the place of use"), namespace.alone():
+            pass
+        with namespace.alone(), namespace.use(), namespace.alone():
+            write(namespace, record("fact-1"))
+        with namespace.use() as index:
+            assert list(index) == ["fact-1"]
+
+
+def test_one_that_reads_in_another_thread_does_not_stop_who_changes(tmp_path: Path) -> None:
+    inside, go_on = threading.Event(), threading.Event()
+    with opened_namespace(tmp_path) as namespace:
+
+        def read() -> None:
+            with namespace.use():
+                inside.set()
+                go_on.wait(10)
+
+        reading = threading.Thread(target=read)
+        reading.start()
+        assert inside.wait(10)
+        threading.Timer(0.2, go_on.set).start()
+        with namespace.alone():
+            write(namespace, record("fact-1"))
+        reading.join(10)
 
 
 def test_no_search_crosses_a_namespace(memory: ContextMemory) -> None:

@@ -164,13 +164,12 @@ def test_moments_of_one_add_are_connected_but_not_those_of_one_message(notes: Co
 
 
 def test_the_threshold_and_the_limit_are_settings(tmp_path: Path) -> None:
-    for settings, expected in [
-        (Settings(connection_threshold=1.0), 0),
-        (Settings(connection_limit=0), 0),
-        (Settings(connection_limit=2, connection_threshold=0.1), 2),
+    for name, settings, expected in [
+        ("strict", Settings(connection_threshold=1.0), 0),
+        ("none", Settings(connection_limit=0), 0),
+        ("two", Settings(connection_limit=2, connection_threshold=0.1), 2),
     ]:
-        folder = tmp_path / str(len(list(tmp_path.iterdir())))
-        with ContextMemory(folder, extractor=NotesExtractor(), settings=settings) as memory:
+        with ContextMemory(tmp_path / name, extractor=NotesExtractor(), settings=settings) as memory:
             for n in range(4):
                 memory.add(said(f"moment: {TANDEM} on day {n}.", f"m{n}"))
             newest = memory.list(kind="bubble")[0]

@@ -355,3 +355,32 @@ def test_hundreds_of_records_of_another_process_are_loaded(client: ClientAPI) ->
         assert two.list() == []
         write(one.opened(), *(record(f"fact-{n}") for n in range(700)))
         assert len(two.list(limit=1_000)) == 700
+
+
+def test_a_record_that_keeps_its_text_keeps_its_vector_and_everything_else(tmp_path: Path) -> None:
+    with ContextMemory(tmp_path, extractor=NotesExtractor()) as memory:
+        memory.add([said("fact: Ada lives in Bern.", "m1")], "talk")
+        memory.add([said("fact: Bea lives in Rome.", "m2")], "talk")
+        (found,) = [one for one in memory.list() if one.text == "Ada lives in Bern."]
+    with raw_collection(tmp_path) as collection:
+        before = collection.get(include=["documents", "metadatas", "embeddings"])
+    with ContextMemory(tmp_path, extractor=NotesExtractor()) as memory:
+        with memory.opened().alone() as index:
+            changed = found.revised(importance=0.9, pinned=True)
+            assert index.holds(changed)
+            assert not index.holds(found.revised(text="Ada lives in Basel."))
+            assert not index.holds(found.revised(conversation_id="another"))
+            memory.opened().apply(
+                Change(puts=(changed,), vectors=index.vectors.take([index.row(found.id) or 0]))
+            )
+        assert changed in memory.list()
+    with raw_collection(tmp_path) as collection:
+        after = collection.get(include=["documents", "metadatas", "embeddings"])
+    with ContextMemory(tmp_path, extractor=NotesExtractor()) as memory:
+        assert changed in memory.list()
+    assert (after["ids"], after["documents"]) == (before["ids"], before["documents"])
+    assert np.array_equal(after["embeddings"], before["embeddings"])
+    for memory_id, now, then in zip(after["ids"], after["metadatas"], before["metadatas"], strict=True):
+        same = memory_id != found.id
+        assert (now["record"] == then["record"]) == same
+        assert {**now, "record": ""} == {**then, "record": ""}

@@ -11,7 +11,7 @@ import pytest
 from chromadb.api import ClientAPI
 
 from shared_core import ContextMemory
-from shared_core.stores.database import read_pages
+from shared_core.stores.database import read_pages, unfinished
 from tests.shared_core.building import NotesExtractor, chroma_client, said
 
 TEXTS = ["plain", "über 東京 🎈", 'quoted "text" \\ and\nlines', "nul \x00 inside", "x" * 100_000, "{}"]
@@ -38,7 +38,7 @@ def write(client: ClientAPI, name: str, texts: list[str], first: int = 0) -> Any
 
 def read(folder: Path, collection: Any, *, size: int = 2) -> dict[str, tuple[str, str, str]]:
     """Text, payload and vector of each record by id."""
-    pages = read_pages(folder, str(collection.id), count=collection.count(), size=size)
+    pages = read_pages(folder, str(collection.id), size=size)
     return {
         memory_id: (text, metadata["record"], metadata["vector"])
         for page in pages
@@ -70,14 +70,31 @@ def test_an_empty_collection_has_no_pages(client: ClientAPI, tmp_path: Path) -> 
 def test_records_of_strangers_have_no_metadata_of_ours(client: ClientAPI, tmp_path: Path) -> None:
     collection = client.create_collection("strange", embedding_function=None)
     collection.add(ids=["a"], embeddings=np.ones((1, 2), dtype=np.float32), documents=["I am a stranger."])
-    (page,) = read_pages(tmp_path, str(collection.id), count=1, size=10)
+    (page,) = read_pages(tmp_path, str(collection.id), size=10)
     assert (page["ids"], page["documents"], page["metadatas"]) == (["a"], ["I am a stranger."], [None])
 
 
-def test_another_count_than_chromas_is_an_error(client: ClientAPI, tmp_path: Path) -> None:
-    collection = write(client, "counted", TEXTS)
-    with pytest.raises(sqlite3.DatabaseError, match="6 records where Chroma counts 7"):
-        next(read_pages(tmp_path, str(collection.id), count=7, size=2))
+def test_a_write_that_was_cut_off_is_seen(client: ClientAPI, tmp_path: Path) -> None:
+    whole = write(client, "finished", TEXTS)
+    cut = write(client, "unfinished", TEXTS)
+    write(client, "finished", TEXTS[:1])
+    assert unfinished(tmp_path) == frozenset()
+    with sqlite3.connect(tmp_path / "chroma.sqlite3") as connection:  # as a kill between log and records
+        (lost,) = connection.execute(
+            "SELECT id FROM segments WHERE collection = ? AND scope = 'METADATA'", (str(cut.id),)
+        ).fetchone()
+        connection.execute("UPDATE max_seq_id SET seq_id = seq_id - 2 WHERE segment_id = ?", (lost,))
+    connection.close()
+    assert unfinished(tmp_path) == {str(cut.id)} != {str(whole.id)}
+
+
+def test_a_layout_that_is_not_known_is_not_guessed(client: ClientAPI, tmp_path: Path) -> None:
+    write(client, "finished", TEXTS)
+    with sqlite3.connect(tmp_path / "chroma.sqlite3") as connection:
+        connection.execute("UPDATE migrations SET version = 77 WHERE dir = 'metadb' AND version = 6")
+    connection.close()
+    with pytest.raises(sqlite3.DatabaseError, match=r"its layout is .*77"):
+        unfinished(tmp_path)
 
 
 def test_a_database_of_another_kind_is_read_through_chroma(tmp_path: Path) -> None:

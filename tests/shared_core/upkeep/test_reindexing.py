@@ -18,6 +18,11 @@ from shared_core.stores import copies
 from shared_core.stores.chroma import ChromaStore, collection_name
 from shared_core.transfer.export import export_records
 from shared_core.upkeep.reindexing import BATCH_RECORDS, ReindexReport, reindex
+from tests.reliability.served import is_served
+
+pytestmark = pytest.mark.skipif(
+    is_served(), reason="reindexing is for embedded folders: others export and import"
+)
 
 DIMENSION = 16
 
