@@ -22,6 +22,7 @@ from langchain_contextmemory.messages import spoken_text, to_core
 from langchain_contextmemory.thread import ids_in_prompt, question_in, unlearnt
 from langchain_contextmemory.tools import is_tool_result, memory_tools
 from shared_core import ContextMemory
+from shared_core.asynchronous import run_in_thread
 from shared_core.context.rendering import LAYOUTS, Rendering
 from shared_core.memory import DEFAULT_CONVERSATION
 from shared_core.messages import quoted
@@ -192,11 +193,11 @@ class ContextMemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             try:
                 return await handler(_with_context(request, text))
             except BaseException:
-                await asyncio.shield(asyncio.to_thread(self._learn, turn, messages))
+                await asyncio.shield(run_in_thread(self._learn, turn, messages))
                 raise
-        text = await asyncio.to_thread(self._recall, turn, request.messages)
+        text = await run_in_thread(self._recall, turn, request.messages)
         answered = threading.Event()
-        learning = asyncio.to_thread(self._learn_meanwhile, turn, messages, answered)
+        learning = run_in_thread(self._learn_meanwhile, turn, messages, answered)
         writing = asyncio.ensure_future(learning)
         try:
             return await handler(_with_context(request, text))
@@ -216,7 +217,7 @@ class ContextMemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         messages = list(state["messages"])
         turn = self._turn(messages, runtime)
         self._contexts.drop(turn)
-        await asyncio.to_thread(self._learn, turn, messages)
+        await run_in_thread(self._learn, turn, messages)
 
     def _turn(self, messages: Sequence[BaseMessage], runtime: Runtime[Any] | None) -> _Turn:
         """Where a run stands; raises if nobody knows whose it is, whatever ``raise_errors`` says."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from types import TracebackType
@@ -34,6 +33,7 @@ from langchain_contextmemory.store_embedder import embedder_of
 from langchain_contextmemory.store_sweeper import Sweeper
 from shared_core import ContextMemory
 from shared_core import items as core
+from shared_core.asynchronous import run_in_thread
 from shared_core.messages import quoted
 
 __all__ = ["ContextMemoryStore"]
@@ -128,7 +128,7 @@ class ContextMemoryStore(BaseStore):
 
     async def asweep_ttl(self) -> int:
         """``sweep_ttl`` in a thread."""
-        return await asyncio.to_thread(self.sweep_ttl)
+        return await run_in_thread(self.sweep_ttl)
 
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> Future[None]:
         """Delete expired items at intervals, in a thread, until stopped; harmless if it runs already.
@@ -169,7 +169,7 @@ class ContextMemoryStore(BaseStore):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await asyncio.to_thread(self.stop_ttl_sweeper)
+        await run_in_thread(self.stop_ttl_sweeper)
 
     # -- translation -------------------------------------------------------------------------------------
 

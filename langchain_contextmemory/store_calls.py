@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 from langchain_contextmemory.store_embedder import calling_loop
+from shared_core.asynchronous import run_in_thread
 
 __all__ = ["GatheredCalls"]
 
@@ -73,7 +74,7 @@ class GatheredCalls(Generic[OpT, AnswerT]):
 
     async def _answer(self, calls: Sequence[_Call[OpT, AnswerT]]) -> None:
         try:
-            answers = await asyncio.to_thread(self._run, [op for call in calls for op in call.ops])
+            answers = await run_in_thread(self._run, [op for call in calls for op in call.ops])
         except Exception as error:  # noqa: BLE001 - a boundary: it is the callers' to handle
             if len(calls) == 1:
                 if not calls[0].answers.done():

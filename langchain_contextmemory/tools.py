@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -15,6 +14,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from langchain_contextmemory.identity import checked_default, checked_field, namespace_of
 from shared_core import ContextMemory
+from shared_core.asynchronous import run_in_thread
 from shared_core.context.rendering import CLOSING, OPENING, safe_text
 from shared_core.messages import quoted
 from shared_core.records import Category
@@ -146,7 +146,7 @@ def _tool(action: Callable[..., Answer], schema: type[BaseModel], work: Callable
     async def arun(
         *, runtime: ToolRuntime = _ABSENT, config: RunnableConfig = _ABSENT, **arguments: Any
     ) -> tuple[str, dict[str, Any]]:
-        return await asyncio.to_thread(run, runtime=runtime, config=config, **arguments)
+        return await run_in_thread(run, runtime=runtime, config=config, **arguments)
 
     return StructuredTool.from_function(
         func=run,

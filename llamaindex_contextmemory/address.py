@@ -121,6 +121,6 @@ def _special_parts(memory: ContextMemory) -> tuple[str, ...]:
     parts = [] if embedder == default else [f"embedder {embedder}"]
     if extractor != RuleExtractor().name:
         parts.append(f"extractor {extractor}")
-    if memory._redact is not None:  # opened again without it, the memory would store what it must not
+    if memory.redactor is not None:  # opened again without it, the memory would store what it must not
         parts.append("redactor")
     return tuple(parts)

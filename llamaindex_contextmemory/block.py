@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import logging
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +16,7 @@ from llama_index.core.utils import get_tokenizer
 
 from llamaindex_contextmemory.messages import core_message, identity, last_user_text
 from shared_core import ContextMemory
+from shared_core.asynchronous import run_in_thread
 from shared_core.errors import ExtractionError
 from shared_core.memory import DEFAULT_CONVERSATION
 from shared_core.messages import quoted
@@ -96,14 +96,14 @@ class ContextMemoryBlock(BaseMemoryBlock[str]):
         return value
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
-        return await asyncio.to_thread(self._recall, list(messages or ()), block_kwargs.get("session_id"))
+        return await run_in_thread(self._recall, list(messages or ()), block_kwargs.get("session_id"))
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         sessions: dict[str | None, list[ChatMessage]] = {}
         for message in messages:
             sessions.setdefault(message.additional_kwargs.get(SESSION_KEY), []).append(message)
         for session_id, said in sessions.items():
-            await asyncio.to_thread(self._learn, said, session_id)
+            await run_in_thread(self._learn, said, session_id)
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
         """``content`` without the memories that fit the question least; None if nothing would be left.
@@ -114,7 +114,7 @@ class ContextMemoryBlock(BaseMemoryBlock[str]):
         """
         if not isinstance(content, Recalled):
             return None
-        return await asyncio.to_thread(self._shortened, content, tokens_to_truncate)
+        return await run_in_thread(self._shortened, content, tokens_to_truncate)
 
     def _shortened(self, content: Recalled, tokens_to_truncate: int) -> Recalled | None:
         tokenizer = get_tokenizer()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import threading
 from collections.abc import Callable, Sequence
@@ -18,6 +17,7 @@ from llamaindex_contextmemory.messages import chat_message, last_user_text
 from llamaindex_contextmemory.window import TOKENS_PER_MESSAGE, newest_that_fit, tokens_of
 from shared_core import ContextMemory
 from shared_core.arguments import at_least, conversation_of
+from shared_core.asynchronous import run_in_thread
 from shared_core.errors import ExtractionError
 from shared_core.messages import quoted
 from shared_core.tokens import TokenCounter, counter_for
@@ -204,7 +204,7 @@ class ContextChatMemory(BaseMemory):
 
         ``ReActAgent`` drops a system message that stands first, so what is known must not be the first.
         """
-        return await asyncio.to_thread(self._get_for_agent, input, **kwargs)
+        return await run_in_thread(self._get_for_agent, input, **kwargs)
 
     def _get_for_agent(
         self, asked: str | ChatMessage | None, initial_token_count: int = 0, **kwargs: Any
@@ -254,7 +254,7 @@ class ContextChatMemory(BaseMemory):
 
     async def areset(self, *, forget: bool | None = None) -> None:
         """``reset`` in a thread."""
-        await asyncio.to_thread(self.reset, forget=forget)
+        await run_in_thread(self.reset, forget=forget)
 
     # -- life ----------------------------------------------------------------------------------------------
 

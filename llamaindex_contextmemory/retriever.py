@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -20,6 +19,7 @@ from typing_extensions import Unpack
 from llamaindex_contextmemory.messages import EXACT_KEY
 from shared_core import ContextMemory
 from shared_core.arguments import at_least
+from shared_core.asynchronous import run_in_thread
 from shared_core.messages import quoted
 from shared_core.retrieval.filters import FilterOptions
 from shared_core.retrieval.search import SearchHit
@@ -82,7 +82,7 @@ class ContextMemoryRetriever(BaseRetriever):
         return [node_of(hit) for hit in hits]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return await asyncio.to_thread(self._retrieve, query_bundle)
+        return await run_in_thread(self._retrieve, query_bundle)
 
 
 def node_of(hit: SearchHit) -> NodeWithScore:

@@ -1,11 +1,11 @@
 """``ContextMemoryToolSpec``: an agent's tools to remember, recall, forget and relate."""
 
 # LlamaIndex makes a tool's schema of the annotations as they are, so they are not postponed here.
-import asyncio
 
 from llama_index.core.tools.tool_spec.base import SPEC_FUNCTION_TYPE, BaseToolSpec
 
 from shared_core import ContextMemory
+from shared_core.asynchronous import run_in_thread
 from shared_core.context.rendering import safe_text
 from shared_core.messages import quoted
 from shared_core.records import Category
@@ -87,16 +87,16 @@ class ContextMemoryToolSpec(BaseToolSpec):
 
     async def aremember(self, text: str, category: Category = "other") -> str:
         """``remember`` in a thread."""
-        return await asyncio.to_thread(self.remember, text, category)
+        return await run_in_thread(self.remember, text, category)
 
     async def arecall(self, query: str, limit: int = 5) -> str:
         """``recall`` in a thread."""
-        return await asyncio.to_thread(self.recall, query, limit)
+        return await run_in_thread(self.recall, query, limit)
 
     async def aforget(self, memory_id: str) -> str:
         """``forget`` in a thread."""
-        return await asyncio.to_thread(self.forget, memory_id)
+        return await run_in_thread(self.forget, memory_id)
 
     async def arelate(self, subject: str, predicate: str, object: str) -> str:  # noqa: A002 - as above
         """``relate`` in a thread."""
-        return await asyncio.to_thread(self.relate, subject, predicate, object)
+        return await run_in_thread(self.relate, subject, predicate, object)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import builtins
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
@@ -24,6 +23,7 @@ from shared_core.arguments import (
     statement_of,
     words_or_none,
 )
+from shared_core.asynchronous import run_in_thread, run_in_turn
 from shared_core.context.assembly import TITLES, Context, ContextSources, Rendering, build_context
 from shared_core.context.gathering import gather
 from shared_core.core_memory.blocks import Blocks
@@ -74,11 +74,15 @@ CONTEXT_CANDIDATES = 100
 def _threaded(
     method: Callable[Concatenate[ContextMemory, P], R],
 ) -> Callable[Concatenate[ContextMemory, P], Coroutine[Any, Any, R]]:
-    """The async twin of a method: the same work in a thread, so that the event loop goes on."""
+    """The async twin of a method: the same work in a thread, so that the event loop goes on.
+
+    Many at once on one namespace wait in the loop, not in threads, which others need.
+    """
 
     @wraps(method)
     async def twin(self: ContextMemory, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return await asyncio.to_thread(method, self, *args, **kwargs)
+        kind = (id(self._pool), self.namespace)
+        return await run_in_turn(kind, method, self, *args, **kwargs)
 
     return twin
 
@@ -161,6 +165,11 @@ class ContextMemory:
     def embedder(self) -> Embedder:
         """What turns texts into vectors here."""
         return self._embedder
+
+    @property
+    def redactor(self) -> Redactor | None:
+        """What gives each text as it may be stored: ``redact``; None if texts are stored as they come."""
+        return self._redact
 
     def items(self, embedder: Embedder | None = None, *, omit_expired: bool = False) -> ItemStore:
         """What an application keeps beside the memories of this namespace, in a collection of its own.
@@ -709,7 +718,7 @@ class ContextMemory:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await asyncio.to_thread(self.close)
+        await run_in_thread(self.close)
 
     def _open_pool(self) -> NamespacePool:
         if self._pool is None:

@@ -202,6 +202,8 @@ def json_object(value: object, label: str) -> dict[str, Any]:
     """
     if not isinstance(value, Mapping):
         raise ValueError(f"{label} {quoted(value)} is not a mapping")
+    if not value:
+        return {}
     try:
         plain: dict[str, Any] = json.loads(json.dumps(dict(value), allow_nan=False))
     except RecursionError as error:

@@ -35,6 +35,16 @@ def tree_of(path: Path) -> ast.Module:
     return tree
 
 
+def imported(path: Path) -> list[str]:
+    """The packages that a notebook imports."""
+    found: set[str] = set()
+    for node in ast.walk(tree_of(path)):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+        found.update(name.partition(".")[0] for name in names)
+    return sorted(found)
+
+
 def test_they_are_numbered_without_a_gap() -> None:
     assert [int(path.name[:2]) for path in PATHS] == [1, 2, 3, 4, 5, 6]
 
@@ -43,6 +53,8 @@ def test_they_are_numbered_without_a_gap() -> None:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:zmq")
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_it_runs_from_clean(path: Path, tmp_path: Path) -> None:
+    for package in imported(path):
+        pytest.importorskip(package)
     shutil.copytree(NOTEBOOKS / "data", tmp_path / "data")
     notebook = read(path)
     client = nbclient.NotebookClient(

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from shared_core.cli.options import DEFAULT_NAMESPACE, DEFAULT_PATH, NamespaceOption, PathOption, writing
+from shared_core.cli.options import (
+    DEFAULT_NAMESPACE,
+    DEFAULT_PATH,
+    NamespaceOption,
+    PathOption,
+    RedactOption,
+    writing,
+)
 from shared_core.cli.output import Advance, counted, progress_bar, write_line
 
 if TYPE_CHECKING:
@@ -26,6 +33,7 @@ def ingest(
         str | None, typer.Option("--conversation", help="Only this one: its id, or its position from 0.")
     ] = None,
     format: Annotated[str, typer.Option("--format", help="auto, openai or locomo.")] = "auto",  # noqa: A002
+    redact: RedactOption = False,
     path: PathOption = DEFAULT_PATH,
     namespace: NamespaceOption = DEFAULT_NAMESPACE,
 ) -> None:
@@ -40,7 +48,7 @@ def ingest(
             total += len(part.messages)
             ids.add(part.id)
     parts = (part for part in read_chat_log(file, format=layout) if chosen in (None, part.id))
-    with writing(path, namespace) as memory, progress_bar(f"Ingesting {file.name}") as advance:
+    with writing(path, namespace, redact=redact) as memory, progress_bar(f"Ingesting {file.name}") as advance:
         usage, facts, moments = _add(memory, parts, total, advance)
     known = f", {usage.skipped_messages} known already" if usage.skipped_messages else ""
     write_line(

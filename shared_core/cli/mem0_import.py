@@ -14,6 +14,7 @@ from shared_core.cli.options import (
     JsonOption,
     NamespaceOption,
     PathOption,
+    RedactOption,
     writing,
 )
 from shared_core.cli.output import counted, json_text, progress_bar, waiting, write_line
@@ -38,6 +39,7 @@ def import_mem0(
         str | None, typer.Option("--user-id", help="Only this user's, which then go to --namespace.")
     ] = None,
     collection: Annotated[str, typer.Option("--collection", help="Its name in that store.")] = "mem0",
+    redact: RedactOption = False,
     as_json: JsonOption = False,
     path: PathOption = DEFAULT_PATH,
     namespace: NamespaceOption = DEFAULT_NAMESPACE,
@@ -50,7 +52,7 @@ def import_mem0(
 
     with waiting("Reading"):  # the whole source is checked before anything is written
         export = _read(source, collection)
-    with writing(path, namespace) as memory, progress_bar("Importing") as advance:
+    with writing(path, namespace, redact=redact) as memory, progress_bar("Importing") as advance:
         report = take_over(memory, export, user_id=user_id, progress=advance)
     write_line(json_text(report.model_dump(mode="json")) if as_json else _summary(report))
 

@@ -12,6 +12,7 @@ from shared_core.cli.options import (
     JsonOption,
     NamespaceOption,
     PathOption,
+    RedactOption,
     reading,
     writing,
 )
@@ -78,12 +79,13 @@ def remember(
     conversation_id: Annotated[
         str | None, typer.Option("--conversation-id", "-c", help="Where it was said.")
     ] = None,
+    redact: RedactOption = False,
     as_json: JsonOption = False,
     path: PathOption = DEFAULT_PATH,
     namespace: NamespaceOption = DEFAULT_NAMESPACE,
 ) -> None:
     """Store a fact as it stands; said again, it counts as mentioned once more."""
-    with writing(path, namespace) as memory:
+    with writing(path, namespace, redact=redact) as memory:
         made = memory.remember(
             text,
             category=cast("Category", category),
@@ -96,12 +98,13 @@ def remember(
 def update(
     memory_id: MemoryId,
     text: Annotated[str, typer.Argument(help="What it shall say from now on.")],
+    redact: RedactOption = False,
     as_json: JsonOption = False,
     path: PathOption = DEFAULT_PATH,
     namespace: NamespaceOption = DEFAULT_NAMESPACE,
 ) -> None:
     """Give a memory another text; its history keeps the present one."""
-    with reading(path, namespace) as memory:
+    with reading(path, namespace, redact=redact) as memory:
         changed = memory.update(memory_id, text)
     write_line(memory_json(changed) if as_json else changed.id)
 

@@ -32,24 +32,42 @@ ConversationOption = Annotated[
 KindOption = Annotated[
     str | None, typer.Option("--kind", help="message, fact, bubble, triplet, summary or block.")
 ]
+RedactOption = Annotated[
+    bool,
+    typer.Option(
+        "--redact",
+        help="Take keys, card and phone numbers and e-mail addresses out of texts before they are stored.",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @contextmanager
-def writing(path: Path, namespace: str) -> Iterator[ContextMemory]:
-    """The memory of a namespace, made if it is missing."""
-    with _opened(path.expanduser(), namespace) as memory:
+def writing(path: Path, namespace: str, *, redact: bool = False) -> Iterator[ContextMemory]:
+    """The memory of a namespace, made if it is missing.
+
+    Args:
+        path: Its folder.
+        namespace: Whose.
+        redact: Whether secrets are taken out of each text before it is stored.
+    """
+    with _opened(path.expanduser(), namespace, redact=redact) as memory:
         yield memory
 
 
 @contextmanager
-def reading(path: Path, namespace: str) -> Iterator[ContextMemory]:
+def reading(path: Path, namespace: str, *, redact: bool = False) -> Iterator[ContextMemory]:
     """The memory of a namespace that exists: reading makes neither a folder nor a namespace.
+
+    Args:
+        path: Its folder.
+        namespace: Whose.
+        redact: Whether secrets are taken out of a text that is changed, before it is stored.
 
     Raises:
         StoreError: If there is none; the message names the folder, and what it does hold.
     """
-    with _opened(existing_folder(path), namespace, must_exist=True) as memory:
+    with _opened(existing_folder(path), namespace, must_exist=True, redact=redact) as memory:
         yield memory
 
 
@@ -69,17 +87,23 @@ def existing_folder(path: Path) -> Path:
 
 
 @contextmanager
-def _opened(folder: Path, namespace: str, *, must_exist: bool = False) -> Iterator[ContextMemory]:
+def _opened(
+    folder: Path, namespace: str, *, must_exist: bool = False, redact: bool = False
+) -> Iterator[ContextMemory]:
     """A memory with the embedder that its namespace was written with, its records read already."""
     with ExitStack() as opened:
         with waiting("Opening"):
             from shared_core.memory import ContextMemory
+            from shared_core.redaction import redact_secrets
 
             store = opened.enter_context(_store(folder))
             if must_exist:
                 _require(store, namespace, folder)
             embedder = embedder_of(store, namespace)
-            memory = opened.enter_context(ContextMemory(folder, namespace, embedder=embedder))
+            redactor = redact_secrets if redact else None
+            memory = opened.enter_context(
+                ContextMemory(folder, namespace, embedder=embedder, redact=redactor)
+            )
             with memory.opened().use():  # reads all records now, so that the wait is shown
                 pass
         yield memory

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shared_core.cli.options import DEFAULT_NAMESPACE, DEFAULT_PATH, NamespaceOption, writing
+from shared_core.cli.options import (
+    DEFAULT_NAMESPACE,
+    DEFAULT_PATH,
+    NamespaceOption,
+    RedactOption,
+    writing,
+)
 from shared_core.cli.output import note
 
 if TYPE_CHECKING:
@@ -40,6 +46,7 @@ def mcp(
     idle_minutes: Annotated[
         float, typer.Option("--idle-minutes", help="Maintain after so long without a message; 0 for never.")
     ] = 60.0,
+    redact: RedactOption = False,
 ) -> None:
     """Serve one namespace to assistants that speak the Model Context Protocol."""
     if transport not in TRANSPORTS:
@@ -50,7 +57,7 @@ def mcp(
     configuration = (
         HttpConfiguration(host, port, token or None, tuple(allowed_hosts or ())) if over_http else None
     )
-    with writing(folder, namespace) as memory, _maintained(memory, idle_minutes):
+    with writing(folder, namespace, redact=redact) as memory, _maintained(memory, idle_minutes):
         if configuration is None:
             serve_stdio(memory)
         else:

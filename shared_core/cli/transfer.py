@@ -16,6 +16,7 @@ from shared_core.cli.options import (
     DEFAULT_PATH,
     NamespaceOption,
     PathOption,
+    RedactOption,
     reading,
     writing,
 )
@@ -71,6 +72,7 @@ def import_file(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace records that stand there with other content.")
     ] = False,
+    redact: RedactOption = False,
     path: PathOption = DEFAULT_PATH,
     namespace: NamespaceOption = DEFAULT_NAMESPACE,
 ) -> None:
@@ -81,7 +83,7 @@ def import_file(
     name = "standard input" if file == STREAM else file.name
     with nullcontext(sys.stdin.buffer) if file == STREAM else file.open("rb") as source:
         parsed = parse_export(decoded_lines(cast(BinaryIO, source), name), name=name)
-    with writing(path, namespace) as memory, progress_bar("Importing") as advance:
+    with writing(path, namespace, redact=redact) as memory, progress_bar("Importing") as advance:
         report = import_records(memory, parsed, overwrite=overwrite, progress=advance)
     embedded = f" ({report.embedded} embedded anew)" if report.embedded else ""
     write_line(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from shared_core.arguments import moment_of, statement_of
+from shared_core.asynchronous import run_in_thread
 from shared_core.context.rendering import MAX_NAME_CHARACTERS
 from shared_core.embedding.base import Embedder
 from shared_core.ids import record_id
@@ -112,19 +112,19 @@ class Blocks:
 
     async def aset(self, name: str, text: str, *, now: datetime | None = None) -> Memory:
         """``set`` in a thread."""
-        return await asyncio.to_thread(self.set, name, text, now=now)
+        return await run_in_thread(self.set, name, text, now=now)
 
     async def aget(self, name: str) -> Memory | None:
         """``get`` in a thread."""
-        return await asyncio.to_thread(self.get, name)
+        return await run_in_thread(self.get, name)
 
     async def alist(self) -> Sequence[Memory]:
         """``list`` in a thread."""
-        return await asyncio.to_thread(self.list)
+        return await run_in_thread(self.list)
 
     async def adelete(self, name: str) -> bool:
         """``delete`` in a thread."""
-        return await asyncio.to_thread(self.delete, name)
+        return await run_in_thread(self.delete, name)
 
 
 def block_name(name: str) -> str:

@@ -185,8 +185,9 @@ class OpenAIEmbedder:
             shortened["dimensions"] = self._dimension
         try:
             return self._client.embeddings.create(model=self._model, input=texts, **shortened)
-        # Besides its own errors, the client lets those of an unreadable answer through.
-        except (OpenAIError, ValueError, TypeError, AttributeError) as error:
+        # Besides its own errors, the client lets those of an unreadable answer through, and since 3.0
+        # that it was closed.
+        except (OpenAIError, ValueError, TypeError, AttributeError, RuntimeError) as error:
             failure = self._failure(error, len(texts))
         raise failure
 

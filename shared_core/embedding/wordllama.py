@@ -97,7 +97,8 @@ class _Model:
             # One at a time: the tokenizer's batches start threads, and then warn at each fork of the process.
             tokens = self._tokenizer.encode(text, add_special_tokens=False).ids
             if tokens:
-                self._weights.take(tokens, axis=0, mode="clip").mean(axis=0, out=means[row])
+                np.add.reduce(self._weights.take(tokens, axis=0, mode="clip"), axis=0, out=means[row])
+                means[row] /= len(tokens)
         return means
 
 

@@ -175,8 +175,9 @@ class OpenAILLM:
                 failed = failure_of(error, name=self._source, key=self._client.api_key, calls=0)
                 failure = failure or failed
                 dialect = None if isinstance(failed, LLMOutputError) else dialect.without(str(error))
-            # Besides its own errors, the client lets those of an unreadable answer through.
-            except (OpenAIError, ValueError, TypeError, AttributeError) as error:
+            # Besides its own errors, the client lets those of an unreadable answer through, and since 3.0
+            # that it was closed.
+            except (OpenAIError, ValueError, TypeError, AttributeError, RuntimeError) as error:
                 failure = failure_of(error, name=self._source, key=self._client.api_key)
                 break
             else:

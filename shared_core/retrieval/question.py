@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from shared_core.extraction.dates import find_date
+from shared_core.extraction.dates import find_date, may_name_date
 from shared_core.index.words import worded_terms, words_of
 
 _MONTHS = "January February March April May June July August September October November December".split()
@@ -69,7 +69,7 @@ def read_question(text: str, *, names: Mapping[str, Collection[int]], now: datet
     words = words_of(text)
     said = {word.removesuffix("'s") for word in words}
     kept = [(word, term) for word, term in worded_terms(words) if word.removesuffix("'s") not in names]
-    months, days = _dates(text, now)
+    months, days = _dates(text, now) if may_name_date(frozenset(words)) else ((), ())
     return Question(
         text=text,
         subject=" ".join(word for word, _ in kept) or text,

@@ -162,7 +162,7 @@ def import_records(
             ``overwrite``, a record stands there with other content; nothing is written then.
         StoreError: If a batch could not be written.
     """
-    export = _redacted(memory._redact, lines if isinstance(lines, Export) else parse_export(lines))
+    export = _redacted(memory.redactor, lines if isinstance(lines, Export) else parse_export(lines))
     namespace, total = memory.opened(), len(export.memories)
     with namespace.use() as index:
         wanted = _to_write(index, export.memories, overwrite=overwrite)

@@ -326,7 +326,7 @@ def _write_facts(
 
 
 def _fact(memory: ContextMemory, stored: _Stored) -> Memory:
-    text = redact_text(memory._redact, stored.text, "text")
+    text = redact_text(memory.redactor, stored.text, "text")
     return Memory(
         id=fact_id(text),
         kind="fact",
@@ -336,7 +336,7 @@ def _fact(memory: ContextMemory, stored: _Stored) -> Memory:
         created_at=stored.created_at,
         updated_at=stored.updated_at,
         expires_at=stored.expires_at,
-        metadata=redact_values(memory._redact, stored.metadata, "metadata"),
+        metadata=redact_values(memory.redactor, stored.metadata, "metadata"),
     )
 
 

@@ -39,8 +39,9 @@ def resident_bytes(mode: str, folder: str, namespace: str, count: int) -> int:
     """Resident bytes of a process that has the folder open.
 
     Args:
-        mode: ``chroma``: Chroma only, counted, nothing searched; ``query``: Chroma after a query of its own;
-            ``ours``: ours after a search.
+        mode: ``client``: Chroma only, open, and asked for nothing but the names of its collections;
+            ``query``: Chroma after a query of its own; ``ours``: ours after a search; ``written``: ours
+            after an ``add`` as well, for which Chroma loads what it needs for a query.
         folder: Of ours.
         namespace: The one to open.
         count: Its turns.
@@ -88,22 +89,24 @@ def _bytes_of_chroma(folder: str, query: bool) -> int:
 
     vector = embedder_named("wordllama").embed_query("What was repaired?")
     collections = chroma_client(folder).list_collections()
-    largest = max(collections, key=lambda collection: collection.count())
     if query:
+        largest = max(collections, key=lambda collection: collection.count())
         largest.query(query_embeddings=vector[None, :], n_results=5)
     return _bytes_now()
 
 
-def _bytes_of_ours(folder: str, namespace: str, count: int) -> int:
+def _bytes_of_ours(folder: str, namespace: str, count: int, written: bool) -> int:
     peer = SYSTEMS["ours"].open(folder, embedder_named("wordllama"))
     peer.search(namespace, question(0, count)[0], 5)
+    if written:
+        peer.add(namespace, turns(count, 2))
     return _bytes_now()
 
 
 def main() -> None:
     """Print the one number that was asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("mode", choices=["open", "start", "chroma", "query", "ours"])
+    parser.add_argument("mode", choices=["open", "start", "client", "query", "ours", "written"])
     for name in ("key", "folder", "namespace"):
         parser.add_argument(name)
     parser.add_argument("count", type=int)
@@ -114,8 +117,8 @@ def main() -> None:
             answer = _seconds_to_open(*place)
         elif asked.mode == "start":
             answer = _moment_of_first_result(*place)
-        elif asked.mode == "ours":
-            answer = _bytes_of_ours(asked.folder, asked.namespace, asked.count)
+        elif asked.mode in ("ours", "written"):
+            answer = _bytes_of_ours(asked.folder, asked.namespace, asked.count, asked.mode == "written")
         else:
             answer = _bytes_of_chroma(asked.folder, asked.mode == "query")
     print(answer, flush=True)

@@ -35,6 +35,7 @@ from tests.benchmarks.texts import ADDED, turns
 
 NAMESPACE = "records"
 VECTOR_BYTES = 256 * 4
+MEMORY_MODES = ("client", "query", "ours", "written")
 #: A round of one system ends after so long, with what it has.
 ROUND_SECONDS = 5.0
 
@@ -113,7 +114,7 @@ def by_size(keys: Sequence[str], plan: Plan) -> Table:
 
 def memory_of_ours(folder: str, records: dict[int, int], size: int) -> Table:
     """Resident bytes of fresh processes that open what ours has written."""
-    found = {mode: cold.resident_bytes(mode, folder, NAMESPACE, size) for mode in ("chroma", "query", "ours")}
+    found = {mode: cold.resident_bytes(mode, folder, NAMESPACE, size) for mode in MEMORY_MODES}
     return {"turns": size, "records": records[size], "vectors": records[size] * VECTOR_BYTES, **found}
 
 

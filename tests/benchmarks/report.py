@@ -158,14 +158,18 @@ def _bulk(results: Results) -> Iterator[str]:
 
 def _memory(results: Results) -> Iterator[str]:
     yield f"### Memory of ours at {results['turns']:,} turns\n"
-    size, base = 1 / 2**20, results["chroma"]
-    above = results["ours"] - base
+
+    def mib(name: str) -> str:
+        return f"{results[name] / 2**20:,.0f} MiB"
+
+    read = (results["ours"] - results["client"]) / results["vectors"]
+    written = (results["written"] - results["query"]) / results["vectors"]
     yield (
-        f"A process with the folder open in Chroma holds {base * size:,.0f} MiB; when Chroma has answered a "
-        f"query of its own, {results['query'] * size:,.0f} MiB; with ours, after a search, "
-        f"{results['ours'] * size:,.0f} MiB. That is {above * size:,.0f} MiB above the first, "
-        f"{above / results['vectors']:.2f} × the {results['vectors'] * size:,.0f} MiB of the vectors of its "
-        f"{results['records']:,} records.\n"
+        f"A process that has the folder open in Chroma, and nothing else, holds {mib('client')}; with ours, "
+        f"after a search, {mib('ours')}: {read:.2f} × the {mib('vectors')} of the vectors of its "
+        f"{results['records']:,} records more. Where Chroma has loaded its own index, it holds "
+        f"{mib('query')} after a query of Chroma's, and {mib('written')} after an `add` of ours: "
+        f"{written:.2f} × the vectors more.\n"
     )
 
 

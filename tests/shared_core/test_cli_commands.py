@@ -217,6 +217,43 @@ def test_a_namespace_moves_to_another_embedder_and_back(
     assert "allergic" in shell.output("search", "Which allergies?")
 
 
+# -- secrets ---------------------------------------------------------------------------------------------
+
+KEY = "sk-0123456789abcdef0123"
+
+
+def stored(shell: Shell, namespace: str) -> str:
+    """Everything that a namespace holds, as its export tells it."""
+    return shell.output("export", "-", "--no-vectors", "-n", namespace)
+
+
+def test_what_stores_texts_takes_secrets_out_of_them_if_told_so(shell: Shell) -> None:
+    talk = shell.file("talk.json", [{"role": "user", "content": f"My key is {KEY}."}])
+    mem0 = shell.file("leaks.json", {"results": [{"id": "a", "memory": f"Uses {KEY}", "user_id": "x"}]})
+    fact = shell.output("remember", f"User has the key {KEY}", "-n", "plain").strip()
+    shell.output("ingest", talk, "-n", "plain")
+    assert stored(shell, "plain").count(KEY) >= 2
+    leaking = shell.file("leaking.jsonl", stored(shell, "plain").encode())
+
+    shell.output("ingest", talk, "--redact", "-n", "careful")
+    shell.output("remember", f"User wrote down {KEY}", "--redact", "-n", "careful")
+    shell.output("import", leaking, "--redact", "-n", "imported")
+    shell.output("import-mem0", mem0, "--redact", "--user-id", "x", "-n", "from mem0")
+    for namespace in ("careful", "imported", "from mem0"):
+        assert "[key]" in stored(shell, namespace)
+        assert KEY not in stored(shell, namespace)
+    assert shell.output("update", fact, f"User has {KEY}", "--redact", "-n", "plain").strip()
+    assert "User has [key]" in stored(shell, "plain")
+
+
+def test_only_commands_that_store_texts_redact() -> None:
+    commands = get_command(app).commands  # type: ignore[attr-defined]
+    redacting = {
+        name for name, one in commands.items() if any("--redact" in option.opts for option in one.params)
+    }
+    assert redacting == {"ingest", "remember", "update", "import", "import-mem0", "mcp"}
+
+
 # -- from mem0 -------------------------------------------------------------------------------------------
 
 

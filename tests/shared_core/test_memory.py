@@ -15,6 +15,7 @@ import pytest
 from shared_core import ContextMemory, Settings
 from shared_core.errors import ContextMemoryError, StoreError
 from shared_core.records import Kind
+from shared_core.redaction import redact_secrets
 from shared_core.retrieval.filters import SEARCHED_KINDS
 from shared_core.scoring import PresetName, policy_of
 from tests.shared_core.building import NOW, NotesExtractor, days_before, said
@@ -629,3 +630,12 @@ def test_an_extractor_that_fails_outright_writes_nothing_by_halves(tmp_path: Pat
         assert memory.list() == []
         memory.add(said("fact: Ada rides a tandem", "m1"))
         assert len(memory.list()) == 2
+
+
+def test_the_redactor_can_be_asked_for_and_a_sibling_has_it_too(tmp_path: Path) -> None:
+    with ContextMemory(tmp_path, redact=redact_secrets) as memory, memory.for_namespace("other") as sibling:
+        assert memory.redactor is sibling.redactor is redact_secrets
+        with pytest.raises(AttributeError):
+            memory.redactor = None  # type: ignore[misc]
+    with ContextMemory(tmp_path) as memory:
+        assert memory.redactor is None

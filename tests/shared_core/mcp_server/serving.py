@@ -23,9 +23,9 @@ ADDRESS = re.compile(r"http://\S+/mcp")
 TIMEOUT_SECONDS = 60
 
 
-def at_stdio(folder: Path, namespace: str) -> Client:
+def at_stdio(folder: Path, namespace: str, *options: str) -> Client:
     """A client that starts a server of its own, over standard input and output."""
-    arguments = [*COMMAND[1:], "mcp", str(folder), "--namespace", namespace]
+    arguments = [*COMMAND[1:], "mcp", str(folder), "--namespace", namespace, *options]
     parameters = StdioServerParameters(command=COMMAND[0], args=arguments, env={**os.environ})
     return Client(parameters, read_timeout_seconds=TIMEOUT_SECONDS)
 

@@ -54,6 +54,22 @@ async def test_an_assistant_finds_described_and_bounded_tools(folder: Path) -> N
         assert client.server_info.name == "contextmemory"
 
 
+async def test_a_server_that_redacts_stores_no_secret_that_an_assistant_gives(folder: Path) -> None:
+    key = "sk-0123456789abcdef0123"
+    said = [{"role": "user", "content": f"My key is {key}."}]
+    async with at_stdio(folder, "alice", "--redact") as client:
+        fact = await value(client, "remember", text=f"User's key is {key}", category="possession")
+        assert fact["text"] == "User's key is [key]"
+        await value(client, "add_messages", messages=said)
+        await value(client, "update", memory_id=fact["id"], text=f"User's keys are {key} and {key}")
+        await value(client, "connect", subject="Alice", predicate="has", object=key)
+        listed = await value(client, "list", limit=50)
+    assert key not in json.dumps(listed)
+    with ContextMemory(folder, "alice") as memory:
+        assert [one.text for one in memory.list(contains="sk-", include_superseded=True)] == []
+        assert memory.list(contains="[key]", kind="message")
+
+
 async def test_what_is_remembered_is_found_listed_corrected_and_forgotten(folder: Path) -> None:
     async with at_stdio(folder, "alice") as client:
         fact = await value(client, "remember", text="User is allergic to peanuts.", category="health")
