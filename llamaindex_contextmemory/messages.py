@@ -228,6 +228,9 @@ def _block(fields: dict[str, Any]) -> Any:
         fields = {**fields, "content": [_block(part) for part in fields["content"]]}
     elif kind is CitationBlock:
         fields = {**fields, "cited_content": _block(fields["cited_content"])}
+    # None that a field has anyway is left out: some releases of LlamaIndex do not take it back.
+    absent = {name for name, field in kind.model_fields.items() if field.default is None}
+    fields = {name: value for name, value in fields.items() if value is not None or name not in absent}
     try:
         return kind.model_validate(fields)
     except ValidationError:

@@ -25,9 +25,10 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 #: Threads of a loop's own executor, as Python makes it.
-THREADS: Final = min(32, (os.cpu_count() or 1) + 4)
-#: How many calls of one kind are in threads at once: two threads are left to whatever else needs one.
-AT_ONCE: Final = THREADS - 2
+THREADS: Final = min(32, (getattr(os, "process_cpu_count", os.cpu_count)() or 1) + 4)
+#: How many calls of one kind are in threads at once: those that read and those that write together leave two
+#: threads to whatever else needs one.
+AT_ONCE: Final = max(1, (THREADS - 2) // 2)
 #: Calls that take less do a loop no harm that it would notice, in seconds.
 NOTICEABLE: Final = 0.002
 #: How long a loop that is busy with something else is waited for at most, in seconds.
@@ -132,11 +133,10 @@ def _places_of(loop: asyncio.AbstractEventLoop) -> _Places:
     if places is None:
         places = _places[loop] = _Places()
         started = threading.Event()
-        try:
+        with suppress(RuntimeError):  # the system gives fewer: those that there are will do
             for _ in range(THREADS):
                 loop.run_in_executor(None, started.wait)
-        finally:
-            started.set()
+        started.set()
     return places
 
 

@@ -71,17 +71,23 @@ RECALLED = frozenset({TITLES["facts"], TITLES["episodes"]})
 CONTEXT_CANDIDATES = 100
 
 
+#: Methods that change nothing.
+READING = frozenset("context get graph history inspect list messages search working_memory".split())
+
+
 def _threaded(
     method: Callable[Concatenate[ContextMemory, P], R],
 ) -> Callable[Concatenate[ContextMemory, P], Coroutine[Any, Any, R]]:
     """The async twin of a method: the same work in a thread, so that the event loop goes on.
 
-    Many at once on one namespace wait in the loop, not in threads, which others need.
+    Many at once on one namespace wait in the loop, not in threads, which others need; those that only read
+    do not wait behind those that write.
     """
+    reads = method.__name__ in READING
 
     @wraps(method)
     async def twin(self: ContextMemory, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        kind = (id(self._pool), self.namespace)
+        kind = (self._pool, self.namespace, reads)
         return await run_in_turn(kind, method, self, *args, **kwargs)
 
     return twin

@@ -14,12 +14,14 @@ from shared_core.extraction.date_meanings import HOLIDAYS, NUMBERS, SEASONS, UNI
 from shared_core.extraction.expressions import Expression, any_of
 
 _MONTHS = (*calendar.month_name[1:], *calendar.month_abbr[1:], "Sept")
+_SHORT_DAYS = ("mon", "tue", "tues", "wed", "thu", "thurs", "fri", "sat", "sun")
 #: One of these words, or a figure, stands in every sentence with a date.
 _CUES = frozenset(
     word.lower() for name in (*HOLIDAYS, *_MONTHS, *WEEKDAYS, *SEASONS) for word in name.split()
 ) | frozenset(
     "ago back earlier yesterday today tomorrow tonight last next past coming now this".split()
     + [f"{unit}{s}" for unit in ("weekend", *UNITS) for s in ("", "s")]
+    + list(_SHORT_DAYS)
 )
 #: Also words of other meanings: a date only with a capital.
 _AMBIGUOUS = frozenset("may march mar jan dec sep jun mon wed fri sat sun".split())
@@ -27,7 +29,7 @@ _AMBIGUOUS = frozenset("may march mar jan dec sep jun mon wed fri sat sun".split
 _COUNT = rf"(?P<count>\d{{1,4}}|an?(?: (?:few|couple(?: of)?))?|couple of|{any_of(NUMBERS)})"
 _UNIT = rf"(?P<unit>weekend|{any_of(UNITS)})s?"
 _DAY = any_of(WEEKDAYS)
-_SHORT_DAY = r"mon|tues?|wed|thu(?:rs)?|fri|sat|sun"
+_SHORT_DAY = any_of(_SHORT_DAYS)
 _MONTH = f"(?:{any_of(_MONTHS)})"
 _SEASON = any_of(SEASONS)
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
@@ -108,7 +110,7 @@ class DatePhrase:
 
 def may_name_date(vocabulary: frozenset[str]) -> bool:
     """Whether a sentence with these lower-case words can name a date: a quick look before ``find_date``."""
-    return not vocabulary.isdisjoint(_CUES) or any(word[0].isdigit() for word in vocabulary)
+    return any(word[0].isdigit() or word.removesuffix("'s") in _CUES for word in vocabulary)
 
 
 def find_date(text: str, said_at: datetime, *, is_future: bool | None = None) -> DatePhrase | None:

@@ -42,7 +42,9 @@ class Change:
         vectors: ``float32 [len(puts), dimension]``.
         deletes: Ids to remove, referrers before what they refer to.
         keeps_texts: Whether every record that is put is there already with its text, and so with its vector,
-            its kind and its conversation: the rest of it can then be written without them.
+            its kind and its conversation: the rest of it can then be written without them. Set by the
+            namespace; the vectors given are not looked at then, nor is a record that the store has lost made
+            again.
     """
 
     puts: tuple[Memory, ...] = ()

@@ -173,30 +173,36 @@ class ChromaCollection:
         """Every record as Chroma has it, in pages; some of them twice where reading began anew."""
         folder = self._store.folder
         if folder is not None:
+            found = False
             try:
-                collection_id = self._readable(folder)
-                if collection_id is not None:
-                    yield from read_pages(folder, collection_id, size=PAGE_SIZE)
-                    return
+                for page in self._from_database(folder):
+                    found = True
+                    yield page
             except (sqlite3.Error, OSError, ValueError) as error:
                 logger.info("%s is read through Chroma: %s", self._store.place, error)
-        with ThreadPoolExecutor(1, "contextmemory-read") as reader:  # reads on while a page is indexed
-            following = reader.submit(self._page, 0)
-            for offset in itertools.count(PAGE_SIZE, PAGE_SIZE):
-                page = following.result()
-                if len(page["ids"]) < PAGE_SIZE:
-                    break
-                following = reader.submit(self._page, offset)
-                yield page
-        yield page
+            else:
+                if found:
+                    return
+        yield from self._through_chroma()
 
-    def _readable(self, folder: Path) -> str | None:
-        """Chroma's own id of the collection, if its records are whole in the database; None if not."""
+    def _from_database(self, folder: Path) -> Iterator[Mapping[str, Any]]:
+        """The records straight from the database; nothing where Chroma has to be asked for them."""
         with self._store.guarded("read"):
             raw = self._existing()
-        if raw is None or str(raw.id) in self._store.unfinished(folder):
-            return None
-        return str(raw.id)
+        if raw is not None and str(raw.id) not in self._store.unfinished(folder):
+            yield from read_pages(folder, str(raw.id), size=PAGE_SIZE)
+
+    def _through_chroma(self) -> Iterator[Mapping[str, Any]]:
+        page = self._page(0)
+        if len(page["ids"]) == PAGE_SIZE:
+            with ThreadPoolExecutor(1, "contextmemory-read") as reader:  # reads on while a page is indexed
+                for offset in itertools.count(PAGE_SIZE, PAGE_SIZE):
+                    following = reader.submit(self._page, offset)
+                    yield page
+                    page = following.result()
+                    if len(page["ids"]) < PAGE_SIZE:
+                        break
+        yield page
 
     def _page(self, offset: int) -> Mapping[str, Any]:
         with self._store.guarded("read"):

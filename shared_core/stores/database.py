@@ -51,13 +51,14 @@ _STEPS = """
     FROM (SELECT dir, max(version) AS version FROM migrations GROUP BY dir)
 """
 _UNFINISHED = """
-    SELECT json_group_array(collection) FROM (
+    SELECT json_group_array(log.collection) FROM (
         SELECT substr(topic, -36) AS collection, max(seq_id) AS logged FROM embeddings_queue GROUP BY topic
     ) AS log
-    WHERE logged > coalesce((
-        SELECT max_seq_id.seq_id FROM segments JOIN max_seq_id ON max_seq_id.segment_id = segments.id
-        WHERE segments.collection = log.collection AND segments.scope = 'METADATA'
-    ), 0)
+    LEFT JOIN (
+        SELECT segments.collection AS collection, max_seq_id.seq_id AS applied FROM segments
+        JOIN max_seq_id ON max_seq_id.segment_id = segments.id WHERE segments.scope = 'METADATA'
+    ) AS done ON done.collection = log.collection
+    WHERE log.logged > coalesce(done.applied, 0)
 """
 _VALUES = """
     SELECT json_group_array(id), json_group_array(string_value) FROM embedding_metadata

@@ -144,7 +144,11 @@ class Lease:
                 # By its own id: whoever deleted by name might delete what was made in the meantime.
                 aside = f"{self._name}-{self._store.writer}-{holder.lease_id}"
                 found.modify(name=aside)
-                self._store.discard(aside)
+                moved = self._store.lookup(aside)
+                if moved is not None and Leaseholder.of(moved) != holder:  # woke up in this very moment
+                    moved.modify(name=self._name)
+                else:
+                    self._store.discard(aside)
         except StoreError as error:
             if not self._store.tells_of_nothing(error):
                 raise
