@@ -189,8 +189,15 @@ class ChromaCollection:
         """The records straight from the database; nothing where Chroma has to be asked for them."""
         with self._store.guarded("read"):
             raw = self._existing()
-        if raw is not None and str(raw.id) not in self._store.unfinished(folder):
-            yield from read_pages(folder, str(raw.id), size=PAGE_SIZE)
+        if raw is None:
+            return
+        collection_id = str(raw.id)
+        if collection_id in self._store.unfinished(folder):
+            with self._store.guarded("read"):
+                self._store.retried(raw.count)  # upon which Chroma finishes the write that was cut off
+            if collection_id in self._store.unfinished(folder, again=True):
+                return
+        yield from read_pages(folder, collection_id, size=PAGE_SIZE)
 
     def _through_chroma(self) -> Iterator[Mapping[str, Any]]:
         page = self._page(0)

@@ -86,6 +86,22 @@ def test_a_write_that_was_cut_off_is_seen(client: ClientAPI, tmp_path: Path) -> 
         connection.execute("UPDATE max_seq_id SET seq_id = seq_id - 2 WHERE segment_id = ?", (lost,))
     connection.close()
     assert unfinished(tmp_path) == {str(cut.id)} != {str(whole.id)}
+    cut.count()
+    assert unfinished(tmp_path) == frozenset()  # Chroma has finished it
+
+
+def test_what_was_cut_off_is_finished_and_then_read(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with ContextMemory(tmp_path, extractor=NotesExtractor()) as memory:
+        memory.add([said("hello", "m1"), said("fact: Ada lives in Bern.", "m2")])
+        before = [one.model_dump() for one in memory.list()]
+    with sqlite3.connect(tmp_path / "chroma.sqlite3") as connection:
+        connection.execute("UPDATE max_seq_id SET seq_id = seq_id - 2")
+    connection.close()
+    assert len(unfinished(tmp_path)) == 1
+    with caplog.at_level("INFO"), ContextMemory(tmp_path, extractor=NotesExtractor()) as memory:
+        assert [one.model_dump() for one in memory.list()] == before
+    assert unfinished(tmp_path) == frozenset()
+    assert "is read through Chroma" not in caplog.text
 
 
 def test_a_layout_that_is_not_known_is_not_guessed(client: ClientAPI, tmp_path: Path) -> None:
