@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
-from anyio import to_thread
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 from mcp_types import Resource, ToolAnnotations
@@ -67,7 +66,7 @@ class MemoryServer(MCPServer[None]):
 
     async def list_resources(self) -> list[Resource]:
         """The list of blocks, and each block that there is now."""
-        blocks = await to_thread.run_sync(self._memory.blocks.list)
+        blocks = await self._memory.blocks.alist()
         return [*await super().list_resources(), *map(_resource_of, blocks)]
 
     def _blocks(self) -> str:

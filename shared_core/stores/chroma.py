@@ -174,18 +174,18 @@ class ChromaStore:
                 del self._broken[name]
             return found
 
-    def unfinished(self, folder: Path, *, again: bool = False) -> frozenset[str]:
+    def unfinished(self, *, again: bool = False) -> frozenset[str]:
         """Chroma's ids of the collections of which a write was cut off before the folder was opened.
 
         Args:
-            folder: Of the store.
             again: Whether to look anew, for Chroma may have finished some meanwhile.
 
         Raises:
             sqlite3.Error: If its database cannot be read directly.
         """
         if again or self._unfinished is None or self._unfinished[0] != self.openings:
-            self._unfinished = (self.openings, unfinished(folder))
+            assert self._folder is not None, "only a folder has a database to look at"
+            self._unfinished = (self.openings, unfinished(self._folder))
         return self._unfinished[1]
 
     def _raw(self, name: str) -> RawCollection:

@@ -192,10 +192,10 @@ class ChromaCollection:
         if raw is None:
             return
         collection_id = str(raw.id)
-        if collection_id in self._store.unfinished(folder):
+        if collection_id in self._store.unfinished():
             with self._store.guarded("read"):
                 self._store.retried(raw.count)  # upon which Chroma finishes the write that was cut off
-            if collection_id in self._store.unfinished(folder, again=True):
+            if collection_id in self._store.unfinished(again=True):
                 return
         yield from read_pages(folder, collection_id, size=PAGE_SIZE)
 
