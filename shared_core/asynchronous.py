@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-__all__ = ["AT_ONCE", "giving_way", "run_in_thread", "run_in_turn"]
+__all__ = ["AT_ONCE", "for_same_loop", "giving_way", "run_in_thread", "run_in_turn", "works_for_loop"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -37,7 +37,7 @@ LONGEST: Final = 0.02
 _Places = WeakValueDictionary[Hashable, asyncio.Semaphore]
 #: Of each loop that was seen, what limits the calls of each kind.
 _places: WeakKeyDictionary[asyncio.AbstractEventLoop, _Places] = WeakKeyDictionary()
-#: ``loop``: the event loop for which a thread is at work now, if it is.
+#: ``loop``: the event loop for which a thread is at work now, or None.
 _thread = threading.local()
 
 
@@ -143,11 +143,29 @@ def _places_of(loop: asyncio.AbstractEventLoop) -> _Places:
 def _attended(
     loop: asyncio.AbstractEventLoop, function: Callable[..., R], args: Any, kwargs: dict[str, Any]
 ) -> R:
-    _thread.loop = loop
+    before, _thread.loop = _waiting_loop(), loop
     try:
         return function(*args, **kwargs)
     finally:
-        del _thread.loop
+        _thread.loop = before
+
+
+def _waiting_loop() -> asyncio.AbstractEventLoop | None:
+    """The loop for which this thread is at work."""
+    loop: asyncio.AbstractEventLoop | None = getattr(_thread, "loop", None)
+    return loop
+
+
+def works_for_loop() -> bool:
+    """Whether an event loop goes on while this thread is at work for it: long calls would stop it."""
+    loop = _waiting_loop()
+    return loop is not None and loop.is_running()
+
+
+def for_same_loop(function: Callable[[], R]) -> Callable[[], R]:
+    """``function``, to be called in another thread, for the loop that this thread is at work for, if any."""
+    loop = _waiting_loop()
+    return function if loop is None else lambda: _attended(loop, function, (), {})
 
 
 @contextmanager
@@ -161,7 +179,7 @@ def giving_way() -> Iterator[None]:
     try:
         yield
     finally:
-        loop = getattr(_thread, "loop", None)
+        loop = _waiting_loop()
         if loop is not None and time.perf_counter() - began > NOTICEABLE:
             _let_round(loop)
 

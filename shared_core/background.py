@@ -9,6 +9,8 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
+from shared_core.asynchronous import for_same_loop
+
 logger = logging.getLogger(__name__)
 
 #: Batches of messages that may wait to be learnt from; one more waits for its place.
@@ -38,7 +40,7 @@ class Background:
         self._errors: list[Exception] = []
 
     def submit(self, task: Task) -> None:
-        """Do ``task`` after those before it; blocks while the queue is full.
+        """Do ``task`` after those before it, for the same event loop, if any; blocks while the queue is full.
 
         Where the system gives no thread, it is done before this returns.
 
@@ -51,7 +53,7 @@ class Background:
             if self._is_closed:
                 self._places.release()
                 raise RuntimeError(f"{self._name} takes no more tasks: it was closed")
-            self._queue.append((task, done))
+            self._queue.append((for_same_loop(task), done))
             self._waiting.add(done)
             if self._is_running:
                 return

@@ -27,6 +27,7 @@ from shared_core.stores.copies import (
     BEGUN,
     COPY_KEY,
     copy_name,
+    delete_from_copies,
     drop_copies,
     exchange,
     is_shown,
@@ -36,8 +37,10 @@ from shared_core.stores.database import unfinished
 from shared_core.stores.folder import FolderLock
 from shared_core.stores.names import NAME_PREFIX, NAMESPACE_LENGTH, collection_name
 from shared_core.stores.rebuilding import rebuild
+from shared_core.stores.redo import RedoLog
 from shared_core.stores.repair import finished, require_database, set_broken_aside
 from shared_core.stores.turn import Turn
+from shared_core.stores.writing import Writing
 
 __all__ = ["INDEX", "NAMESPACE_LENGTH", "PAGE_SIZE", "ChromaStore", "collection_name"]
 
@@ -84,10 +87,13 @@ class ChromaStore:
         self._unfinished: tuple[int, frozenset[str]] | None = None
         self._opened: ClientAPI | None = None
         self.writer = uuid4().hex[:16]
+        #: Where a change stands that is written in parts; None where each is written whole.
+        self.redo_log: RedoLog | None = None
         if isinstance(target, (str, Path)):
             self._folder = folder = Path(target).expanduser().resolve()
             self.place = f"the Chroma folder {str(folder)!r}"
             self._lock = FolderLock(folder)
+            self.redo_log = RedoLog(folder)
             try:
                 self._opened = self._open_folder(folder)
             except BaseException:
@@ -166,13 +172,38 @@ class ChromaStore:
             try:
                 found = self._raw(name)
             except NotFoundError:
+                if self.redo_log is not None:
+                    self.redo_log.discard(name)
                 return rescued(self, name)
             if name in self._broken:
                 rebuild(found, self.place, reason=self._broken[name], after_each=self._turn.went_on)
                 assert self._folder is not None
                 finished(self._folder, name)
                 del self._broken[name]
+            if self.redo_log is not None:
+                self._redo(found, self.redo_log)
             return found
+
+    def _redo(self, found: RawCollection, log: RedoLog) -> None:
+        """Write what a kill or a failure has cut off."""
+        left = log.kept(found.name, dimension=int((found.metadata or {}).get("dimension", 0)))
+        if left is not None:
+            self.write(found, left)
+            if left.deletes:
+                delete_from_copies(self, found.name, left.deletes)
+            log.discard(found.name)
+            logger.info("a change of %d records that was cut off in %s is written", len(left), self.place)
+
+    def write(self, raw: RawCollection, writing: Writing) -> None:
+        """Put records and delete others, in one call of Chroma each.
+
+        Raises:
+            StoreError: If something was not written.
+        """
+        with self.guarded("write to"):
+            self.retried(lambda: writing.put(raw))
+        with self.guarded("delete from"):
+            self.retried(lambda: writing.delete(raw))
 
     def unfinished(self, *, again: bool = False) -> frozenset[str]:
         """Chroma's ids of the collections of which a write was cut off before the folder was opened.
@@ -258,6 +289,8 @@ class ChromaStore:
     def drop(self, name: str) -> None:
         """Delete the Chroma collection of that name; harmless where there is none."""
         drop_copies(self, name)
+        if self.redo_log is not None:
+            self.redo_log.discard(name)
         with self.guarded("delete a namespace of"):
             if self.find(name) is not None:
                 self._client.delete_collection(name)

@@ -42,9 +42,9 @@ def _replaced_name(name: str) -> str:
 
 def exchange(store: ChromaStore, name: str) -> None:
     """Put the copy of a collection in its place, and delete the old one."""
-    made, old = store.find(copy_name(name)), store.find(name)
-    assert made is not None, "there is a copy to put in its place"
     with store.guarded("exchange a namespace of"):
+        made, old = store.find(copy_name(name)), store.find(name)
+        assert made is not None, "there is a copy to put in its place"
         made.modify(metadata={**(made.metadata or {}), COPY_KEY: COMPLETE})
         if old is not None:
             old.modify(name=_replaced_name(name), metadata={**(old.metadata or {}), COPY_KEY: REPLACED})
@@ -56,10 +56,10 @@ def rescued(store: ChromaStore, name: str) -> RawCollection | None:
     """The complete copy of a collection that is not there, put in its place; None if there is none."""
     if _is_copy(name):
         return None
-    made = store.find(copy_name(name))
-    if made is None or (made.metadata or {}).get(COPY_KEY) != COMPLETE:
-        return None
     with store.guarded("exchange a namespace of"):
+        made = store.find(copy_name(name))
+        if made is None or (made.metadata or {}).get(COPY_KEY) != COMPLETE:
+            return None
         made.modify(name=name, metadata=_unmarked(made.metadata))
     store.drop(_replaced_name(name))
     return store.find(name)
@@ -77,9 +77,9 @@ def delete_from_copies(store: ChromaStore, name: str, memory_ids: Sequence[str])
     if _is_copy(name):
         return
     store.drop(_replaced_name(name))
-    made = store.find(copy_name(name))
-    if made is not None:
-        with store.guarded("delete from"):
+    with store.guarded("delete from"):
+        made = store.find(copy_name(name))
+        if made is not None:
             made.delete(ids=list(memory_ids))
 
 

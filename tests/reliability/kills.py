@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from shared_core.stores.redo import REDO
 from shared_core.stores.repair import QUARANTINE
 from tests.reliability.server import RunningServer
 from tests.reliability.worker import work
@@ -46,6 +47,7 @@ class Tally:
         steps: Changes that had returned.
         torn: Changes that a kill interrupted.
         pending: Messages found pending, and finished.
+        redone: Changes that a kill had interrupted between two of their parts, and which were finished.
         repairs: Collections whose index files a kill had broken, and which were repaired.
         largest: Most records in one store.
         wrongs: What was lost or torn.
@@ -56,6 +58,7 @@ class Tally:
     steps: int = 0
     torn: int = 0
     pending: int = 0
+    redone: int = 0
     repairs: int = 0
     largest: int = 0
     wrongs: list[str] = field(default_factory=list)
@@ -150,6 +153,7 @@ def kill_embedded(kills: int, seed: int, place: Path) -> Tally:
                 break
             child.kill()
             tally.kills += 1
+            tally.redone += any((folder / REDO).glob("*.jsonl"))
         last_check(str(folder), journal, tally)
         tally.repairs += set_aside(folder)
         count_steps(journal, tally)
@@ -198,6 +202,7 @@ COLUMNS = {
     "steps": "changes that had returned",
     "torn": "changes interrupted",
     "pending": "messages found pending",
+    "redone": "finished from the redo log",
     "repairs": "index files repaired",
     "largest": "records, at most",
 }

@@ -2,7 +2,7 @@
 
 Three of four records are messages, one is a fact; their texts are those of the benchmarks. They are imported,
 which is the fastest public way in, and at each doubling the namespace is asked and written to. At the end a
-process of its own opens it, as a service does when it starts.
+process of its own opens it, as a service does when it starts. A folder that is kept is gone on with.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def load(memory: ContextMemory, start: int, count: int) -> float:
     )
     began = time.perf_counter()
     report = import_records(memory, Export(header, made, (None,) * len(made)))
-    assert report.added == count, report
+    assert report.added + report.unchanged == count, report
     return time.perf_counter() - began
 
 
@@ -113,8 +113,11 @@ def reopened(folder: Path) -> dict[str, float]:
 
 def run(folder: Path, wanted: int, seconds: float) -> int:
     """Load until ``wanted`` records or ``seconds`` are reached, and print what each stage took; the size."""
-    count, step, began = 0, PART, time.monotonic()
+    began = time.monotonic()
     with ContextMemory(folder, NAME) as memory:
+        with memory.opened().use() as index:
+            count = len(index) // PART * PART  # a part that was cut off is loaded again
+        step = max(PART, count * 2)
         while count < wanted and time.monotonic() - began < seconds:
             size = min(PART, wanted - count)
             took = load(memory, count, size)

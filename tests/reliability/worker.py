@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -22,6 +23,8 @@ NAMESPACE = "survivor"
 SETTINGS = Settings(capacity=1_000_000, prune_confidence=0.0, connection_threshold=0.5)
 #: How often each kind of change comes.
 WEIGHTS = {"add": 12, "later": 2, "update": 3, "delete": 2, "erase": 3, "maintain": 1, "search": 2}
+#: Of how many changes an event loop waits: these are written in parts to an embedded folder.
+IN_LOOP = 0.5
 
 
 def opened(place: str, *, is_slow: bool) -> ContextMemory:
@@ -61,11 +64,15 @@ class Worker:
         self._changes[name]()
 
     def add(self, *, wait: bool = True) -> None:
-        ids = [f"{self._seed}-{self._made + n}" for n in range(self._random.choice((1, 2, 2, 3, 12)))]
+        ids = [f"{self._seed}-{self._made + n}" for n in range(self._random.choice((1, 2, 2, 3, 12, 24)))]
         self._made += len(ids)
         number = self._journal.begin("add", ids=ids)
         messages = [said(f"fact: {fact_text(one)}\nmoment: {moment_text(one)}", one) for one in ids]
-        self.memory.add(messages, f"c{self._random.randrange(3)}", wait=wait)
+        conversation = f"c{self._random.randrange(3)}"
+        if self._random.random() < IN_LOOP:
+            asyncio.run(self.memory.aadd(messages, conversation, wait=wait))
+        else:
+            self.memory.add(messages, conversation, wait=wait)
         self._journal.end(number)
         if not wait:
             self.memory.flush()
@@ -93,7 +100,10 @@ class Worker:
         if self._messages:
             message_id = self._messages.pop(self._random.randrange(len(self._messages)))
             number = self._journal.begin("erase", id=message_id)
-            self.memory.erase(message_id=message_id)
+            if self._random.random() < IN_LOOP:
+                asyncio.run(self.memory.aerase(message_id=message_id))
+            else:
+                self.memory.erase(message_id=message_id)
             self._journal.end(number)
             self._facts.pop(fact_id(fact_text(message_id)), None)
 
