@@ -19,7 +19,8 @@ def repair(
 ) -> None:
     """Mend a folder after a crash: index files that Chroma cannot open are set aside and written anew.
 
-    No Chroma server may run on the folder meanwhile. Nothing is deleted.
+    A change that was cut off while it was written is finished. No Chroma server may run on the folder
+    meanwhile. Nothing is deleted.
     """
     from shared_core.stores.chroma import ChromaStore
     from shared_core.stores.repair import QUARANTINE

@@ -223,9 +223,13 @@ class ChromaStore:
         return self.retried(lambda: self._client.get_collection(name, embedding_function=None))
 
     def mend(self) -> Mapping[str, str]:
-        """Write the vectors of every namespace whose index files were set aside; what was wrong, by name."""
+        """Finish what was cut off, and write the vectors of every namespace whose index files were set aside.
+
+        Returns:
+            What was wrong with index files, by the name of the collection.
+        """
         reasons = dict(self._broken)
-        for name in reasons:
+        for name in {*reasons, *(self.redo_log.names() if self.redo_log is not None else ())}:
             self.find(name)
         return reasons
 

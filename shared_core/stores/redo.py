@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -39,6 +39,10 @@ class RedoLog:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / REDO
+
+    def names(self) -> Sequence[str]:
+        """The collections of which something is kept."""
+        return sorted(file.stem for file in self._folder.glob("*.jsonl"))
 
     def keep(self, name: str, writing: Writing) -> None:
         """Put down what is to be written to the collection of that name; on the disk when this returns.

@@ -7,18 +7,19 @@ import asyncio
 import gc
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from shared_core import ContextMemory
+from shared_core.stores.chroma import INDEX
 from tests.reliability.concurrency_workers import Ticker
 from tests.reliability.server import RunningServer
-from tests.shared_core.building import said
+from tests.shared_core.building import EMBEDDER, chroma_client, said
 
-__all__ = ["Stalls", "measure", "mixed_task"]
+__all__ = ["Stalls", "measure", "measure_add", "measure_chroma", "mixed_task"]
 
 #: The promise, in ms.
 BOUND_MS = 50.0
@@ -88,12 +89,49 @@ async def measure(memory: ContextMemory, tasks: int) -> Stalls:
     fact = memory.remember(FIRST).id
     memory.search("warm")
     memory.context("warm")
+
+    async def all_of_them() -> None:
+        await asyncio.gather(*(mixed_task(memory, number, fact) for number in range(tasks)))
+
+    return await _watched(all_of_them())
+
+
+async def measure_add(memory: ContextMemory, messages: int) -> Stalls:
+    """Add so many messages in one call."""
+    batch = [said(f"I rode tandem {n} to the lake on day {n}.", f"m{n}") for n in range(messages)]
+    memory.search("warm")
+    return await _watched(memory.aadd(batch, "c"))
+
+
+async def measure_chroma(folder: Path, writes: int) -> Stalls:
+    """Write so many records with Chroma alone, one in a call: no design of ours stops a loop for less."""
+    (vector,) = EMBEDDER.embed(["I rode my tandem to the lake."])
+    metadata: Any = {"kind": "fact", "record": "{}" * 200, "vector": "A" * 1_368}
+    with chroma_client(folder) as client:
+        found = client.get_or_create_collection(
+            "alone", configuration=cast(Any, INDEX), embedding_function=None
+        )
+
+        async def write() -> None:
+            for number in range(writes):
+                await asyncio.to_thread(
+                    found.upsert,
+                    str(number),
+                    documents=f"text {number}",
+                    embeddings=vector,
+                    metadatas=metadata,
+                )
+
+        return await _watched(write())
+
+
+async def _watched(work: Coroutine[Any, Any, object]) -> Stalls:
+    """How long the loop stands still while it waits for ``work``."""
     waits: list[float] = []
     began = time.perf_counter()
     with _collections() as collections:
         async with Ticker() as ticker:
             other = asyncio.create_task(_wait_in_turn(waits))
-            work = asyncio.gather(*(mixed_task(memory, number, fact) for number in range(tasks)))
             await asyncio.wait_for(work, timeout=120)
             other.cancel()
     seconds = time.perf_counter() - began
@@ -131,19 +169,24 @@ def _collections() -> Iterator[list[float]]:
         gc.callbacks.remove(note)
 
 
-def _run(tasks: int, folder: Path | None, *, on_server: bool) -> Stalls:
+def _run(tasks: int, messages: int, folder: Path | None, *, on_server: bool) -> Stalls:
     with tempfile.TemporaryDirectory(dir=folder) as made:
         if not on_server:
             with ContextMemory(made) as memory:
-                return asyncio.run(measure(memory, tasks))
+                return asyncio.run(_measured(memory, tasks, messages))
         with RunningServer(Path(made)) as server, ContextMemory(server.client()) as memory:
-            return asyncio.run(measure(memory, tasks))
+            return asyncio.run(_measured(memory, tasks, messages))
+
+
+async def _measured(memory: ContextMemory, tasks: int, messages: int) -> Stalls:
+    return await (measure_add(memory, messages) if messages else measure(memory, tasks))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure several times, and print a line for each."""
+    """Measure several times, and print a line for each, and one of Chroma alone behind each that is embedded."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tasks", type=int, default=200)
+    parser.add_argument("--messages", type=int, default=0, help="add so many in one call instead")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--folder", type=Path, help="where to make the stores: /dev/shm syncs at no cost")
     parser.add_argument("--server", action="store_true", help="on a Chroma server instead of embedded")
@@ -153,12 +196,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help="keep what is imported out of garbage collections, as gc.freeze does",
     )
     chosen = parser.parse_args(arguments)
-    _run(4, chosen.folder, on_server=False)  # imports everything
+    _run(4, 0, chosen.folder, on_server=False)  # imports everything
     if chosen.freeze:
         gc.collect()
         gc.freeze()
     for _ in range(chosen.runs):
-        print(_run(chosen.tasks, chosen.folder, on_server=chosen.server), flush=True)
+        print(_run(chosen.tasks, chosen.messages, chosen.folder, on_server=chosen.server), flush=True)
+        if not chosen.server:
+            with tempfile.TemporaryDirectory(dir=chosen.folder) as made:
+                print(asyncio.run(measure_chroma(Path(made), 200)), " Chroma alone", flush=True)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from chromadb.errors import InternalError
 
 from shared_core import ContextMemory
 from shared_core.errors import StoreError
-from shared_core.stores.chroma import collection_name
+from shared_core.stores.chroma import ChromaStore, collection_name
 from shared_core.stores.codec import VECTOR_KEY, Metadata, metadata_of
 from shared_core.stores.collection import PART
 from shared_core.stores.redo import REDO, RedoLog
@@ -270,6 +270,19 @@ def test_a_log_of_a_namespace_that_is_not_there_is_discarded(tmp_path: Path) -> 
         with memory.for_namespace("nobody") as nobody:
             assert nobody.list() == []
     assert kept_in(tmp_path) == []
+
+
+def test_a_repair_finishes_what_was_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened(tmp_path) as memory, monkeypatch.context() as patch:
+        count_puts(patch, lambda number: InternalError("torn") if number == 2 else None)
+        asyncio.run(memory.aadd(MESSAGES, "c"))
+    assert RedoLog(tmp_path).names() == [collection_name("default")]
+    store = ChromaStore(tmp_path)
+    assert store.mend() == {}
+    store.close()
+    assert RedoLog(tmp_path).names() == []
+    with opened(tmp_path) as memory:
+        assert told(memory) == (len(MESSAGES),) * 3
 
 
 def test_a_log_that_was_only_begun_is_no_log(tmp_path: Path) -> None:
