@@ -35,6 +35,7 @@ RECORDS_PER_MESSAGE = 4
 #: Known facts that a model is shown beside a new one (seed 000), and from which similarity on.
 NEAREST_FACTS, NEAR = 10, 0.3
 NO_DECISIONS: Mapping[int, Decision] = {}
+NO_VECTORS: Mapping[str, FloatArray] = {}
 
 
 @dataclass(frozen=True)
@@ -109,13 +110,14 @@ class Ingestion:
     def _stored(
         self, chunks: Sequence[Sequence[Message]], conversation_id: str, now: datetime
     ) -> list[list[Memory]]:
-        """Store messages, marked as pending."""
+        """Store messages, marked as pending. Nobody waits for the namespace while they are embedded."""
         stored: list[list[Memory]] = []
         for chunk in chunks:
+            vectors = self._embed(message.content for message in chunk)
             with self.namespace.alone() as index:
                 messages = _unknown(chunk, conversation_id, index)
                 records = self._records_of(messages, conversation_id, index, now, pending=True)
-                self._write(records, self._embed(record.text for record in records))
+                self._write(records, vectors)
             stored.append(records)
         return stored
 
@@ -139,13 +141,17 @@ class Ingestion:
                 request = _request(records, index, now)
             extraction = usable(self.extractor.extract(request), len(records))
             extraction, decisions = self._reconciled(extraction)
+            with self.namespace.use() as index:
+                known = [*(record.id for record in records), *known_ids(extraction, index)]
+                vectors = _known_vectors(known, index)
+            embedded = self._embed(text for text in texts_of(extraction) if text not in vectors)
             with self.namespace.alone() as index:
                 # Some were erased, or learnt from by another thread, meanwhile: once more without them.
                 pending = index.pending
                 left = [record for record in records if record.id in pending]
                 if len(left) == len(records):
                     cleared = [record.model_copy(update={"pending": False}) for record in records]
-                    return self._finish(cleared, extraction, index, now, decisions)
+                    return self._finish(cleared, extraction, index, now, decisions, embedded)
             records = left
         return AddResult()
 
@@ -205,19 +211,24 @@ class Ingestion:
         index: ResidentIndex,
         now: datetime,
         decisions: Mapping[int, Decision] = NO_DECISIONS,
+        embedded: Mapping[str, FloatArray] = NO_VECTORS,
     ) -> AddResult:
-        """Write messages together with what was learnt from them and what the buffer lets go."""
+        """Write messages together with what was learnt from them and what the buffer lets go.
+
+        What is not among the texts that were ``embedded`` before is embedded while the namespace is held.
+        """
         summaries = self._summaries(records, index, now)
         vectors = _known_vectors([*(record.id for record in records), *known_ids(extraction, index)], index)
         texts = [*(record.text for record in records), *texts_of(extraction), *(s.text for s in summaries)]
-        embedded = self._embed(text for text in texts if text not in vectors)
         vectors.update(embedded)
+        rest = self._embed(text for text in texts if text not in vectors)
+        vectors.update(rest)
         learnt = self._learn(records, extraction, index, vectors, now, decisions)
         others = (memory.id for memory in learnt.memories if memory.text not in vectors)
         vectors.update(_known_vectors(others, index))
         self._write_learnt(records, [*learnt.memories, *summaries], vectors)
         usage = extraction.usage + Usage(
-            embedded_texts=len(embedded),
+            embedded_texts=len(embedded) + len(rest),
             added=learnt.added + len(summaries),
             updated=learnt.updated,
             repeated=learnt.repeated,

@@ -183,7 +183,7 @@ async def _measured(memory: ContextMemory, tasks: int, messages: int) -> Stalls:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure several times, and print a line for each, and one of Chroma alone behind each that is embedded."""
+    """Measure several times: a line for each, and one of Chroma alone behind each that is embedded."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tasks", type=int, default=200)
     parser.add_argument("--messages", type=int, default=0, help="add so many in one call instead")

@@ -5,16 +5,19 @@ import subprocess
 import sys
 import textwrap
 import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from shared_core import ContextMemory, Settings
+from shared_core.embedding.base import FloatArray
 from shared_core.errors import ExtractionError
 from shared_core.extraction.schema import ExtractedBubble, ExtractedFact, Extraction, ExtractionRequest
 from shared_core.records import Memory
-from tests.shared_core.building import NOW, NotesExtractor, evicting, said
+from tests.shared_core.building import EMBEDDER, NOW, NotesExtractor, evicting, said
 
 ROOT = Path(__file__).parents[3]
 
@@ -373,3 +376,40 @@ def test_a_flush_while_an_add_is_learning_teaches_nothing_twice(tmp_path: Path) 
         adding.join(20)
         assert [bubble.text for bubble in memory.list(kind="bubble")] == ["Moment of request 2"]
         assert pending(memory) == []
+
+
+class _HeldEmbedder:
+    """Waits before texts of that beginning, as for an answer of a server that is far away."""
+
+    name, dimension, connection_threshold = EMBEDDER.name, EMBEDDER.dimension, EMBEDDER.connection_threshold
+
+    def __init__(self, beginning: str) -> None:
+        self.beginning = beginning
+        self.asked, self.may_go_on = threading.Event(), threading.Event()
+
+    def embed(self, texts: Sequence[str]) -> FloatArray:
+        if any(text.startswith(self.beginning) for text in texts):
+            self.asked.set()
+            assert self.may_go_on.wait(20)
+        return EMBEDDER.embed(texts)
+
+    def embed_query(self, text: str) -> FloatArray:
+        return EMBEDDER.embed_query(text)
+
+
+@pytest.mark.parametrize("beginning", ["moment:", "We rode"])
+def test_nobody_waits_for_the_namespace_while_a_model_learns_and_texts_are_embedded(
+    tmp_path: Path, beginning: str
+) -> None:
+    embedder = _HeldEmbedder(beginning)
+    with ContextMemory(tmp_path, extractor=NotesExtractor(is_slow=True), embedder=embedder) as memory:
+        memory.remember("Ada keeps bees")
+        adding = threading.Thread(target=memory.add, args=(said("moment: We rode to Rome."),))
+        adding.start()
+        assert embedder.asked.wait(20)
+        with ThreadPoolExecutor(1) as reader:
+            found = reader.submit(memory.search, "bees").result(20)
+        assert found.results[0].memory == "Ada keeps bees"
+        embedder.may_go_on.set()
+        adding.join(20)
+        assert [bubble.text for bubble in memory.list(kind="bubble")] == ["We rode to Rome."]
