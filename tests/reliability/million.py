@@ -65,8 +65,8 @@ def load(memory: ContextMemory, start: int, count: int) -> float:
         records=len(made),
     )
     began = time.perf_counter()
-    report = import_records(memory, Export(header, made, (None,) * len(made)))
-    assert report.added + report.unchanged == count, report
+    report = import_records(memory, Export(header, made, (None,) * len(made)), overwrite=True)
+    assert report.added + report.overwritten + report.unchanged == count, report
     return time.perf_counter() - began
 
 

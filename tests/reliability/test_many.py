@@ -95,3 +95,13 @@ def test_a_large_namespace_is_loaded_asked_and_opened_again(tmp_path: Path) -> N
         assert len(memory.list(kind="fact", limit=1_000)) == 75 + 1  # the second move replaced the first
     assert figures["found_of_questions"] == 1.0
     assert million.reopened(tmp_path)["open_and_first_search_s"] > 0
+
+
+def test_a_large_namespace_that_was_kept_is_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(million, "PART", 100)
+    assert million.run(tmp_path, 150, 60.0) == 150
+    assert million.run(tmp_path, 300, 60.0) == 300  # 50 of them were loaded before
+    with ContextMemory(tmp_path, million.NAME) as memory:
+        assert len(memory.list(kind="message", limit=1_000)) >= 225
