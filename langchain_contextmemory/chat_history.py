@@ -13,6 +13,7 @@ from langchain_core.messages import BaseMessage
 
 from langchain_contextmemory.messages import METADATA_KEY, from_core, to_core
 from shared_core.arguments import conversation_of
+from shared_core.asynchronous import run_in_thread
 from shared_core.errors import ContextMemoryError, ExtractionError
 from shared_core.ids import message_record_id
 from shared_core.memory import ContextMemory
@@ -32,8 +33,6 @@ class ContextMemoryChatHistory(BaseChatMessageHistory):
 
     Messages may say the same. One that has an id and is added again just so is taken for a repeated write and
     stays one; with anything else under that id, it is another message.
-
-    The async methods, ``aget_messages``, ``aadd_messages`` and ``aclear``, do the same in a thread.
 
     Example:
         >>> from langchain_core.runnables.history import RunnableWithMessageHistory
@@ -109,6 +108,18 @@ class ContextMemoryChatHistory(BaseChatMessageHistory):
             StoreError: If it could not be erased.
         """
         self.memory.erase(conversation_id=self.conversation_id)
+
+    async def aget_messages(self) -> list[BaseMessage]:
+        """``messages``, read in a thread."""
+        return await run_in_thread(lambda: self.messages)
+
+    async def aadd_messages(self, messages: Sequence[BaseMessage]) -> None:
+        """``add_messages`` in a thread, so that the event loop goes on."""
+        await run_in_thread(self.add_messages, messages)
+
+    async def aclear(self) -> None:
+        """``clear`` in a thread, so that the event loop goes on."""
+        await run_in_thread(self.clear)
 
     def _told_apart(self, messages: Sequence[BaseMessage]) -> list[dict[str, Any]]:
         """``messages`` for the core, in which an id stands for one message only."""

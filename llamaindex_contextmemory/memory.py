@@ -220,6 +220,10 @@ class ContextChatMemory(BaseMemory):
         history = ConversationHistory(self.memory, self.conversation_id)
         return [chat_message(record) for record in history.records(history.view())]
 
+    async def aget_all(self) -> list[ChatMessage]:
+        """``get_all`` in a thread."""
+        return await run_in_thread(self.get_all)
+
     # -- what engines write --------------------------------------------------------------------------------
 
     def put(self, message: ChatMessage) -> None:
@@ -231,9 +235,17 @@ class ContextChatMemory(BaseMemory):
         """
         self.put_messages([message])
 
+    async def aput(self, message: ChatMessage) -> None:
+        """``put`` in a thread, so that the event loop goes on."""
+        await run_in_thread(self.put, message)
+
     def put_messages(self, messages: list[ChatMessage]) -> None:
         """Add messages to the history in one write, and learn from them."""
         self._learning(lambda history: history.append(messages))
+
+    async def aput_messages(self, messages: list[ChatMessage]) -> None:
+        """``put_messages`` in a thread, so that the event loop goes on."""
+        await run_in_thread(self.put_messages, messages)
 
     def set(self, messages: list[ChatMessage]) -> None:
         """Make ``messages`` the history. Those that are stored already are not stored again.
@@ -241,6 +253,10 @@ class ContextChatMemory(BaseMemory):
         What left the history stays known; what was replaced in the midst of it is not recalled here.
         """
         self._learning(lambda history: history.replace(messages))
+
+    async def aset(self, messages: list[ChatMessage]) -> None:
+        """``set`` in a thread, so that the event loop goes on."""
+        await run_in_thread(self.set, messages)
 
     def reset(self, *, forget: bool | None = None) -> None:
         """Begin the history anew; what was learnt stays known.

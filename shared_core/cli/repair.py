@@ -31,9 +31,12 @@ def repair(
     store = ChromaStore(folder, rebuild_all=everything)
     try:
         mended = store.mend()
+        finished = store.parts.finish_all() if store.parts is not None else ()
         namespaces = store.namespaces()
     finally:
         store.close()
+    for name in finished:
+        write_line(f"{name}: a change that was cut off is finished")
     if not mended:
         write_line(
             f"nothing is wrong with the index files of {len(namespaces)} namespaces in {str(folder)!r}"

@@ -136,15 +136,17 @@ class Ingestion:
         Raises:
             ExtractionError: If the extractor failed; the messages stay pending.
         """
+        embedded: dict[str, FloatArray] = {}
         while records:
             with self.namespace.use() as index:
                 request = _request(records, index, now)
             extraction = usable(self.extractor.extract(request), len(records))
             extraction, decisions = self._reconciled(extraction)
             with self.namespace.use() as index:
-                known = [*(record.id for record in records), *known_ids(extraction, index)]
-                vectors = _known_vectors(known, index)
-            embedded = self._embed(text for text in texts_of(extraction) if text not in vectors)
+                stored = [*(record.id for record in records), *known_ids(extraction, index)]
+                vectors = _known_vectors(stored, index)
+            known = vectors.keys() | embedded.keys()
+            embedded |= self._embed(text for text in texts_of(extraction) if text not in known)
             with self.namespace.alone() as index:
                 # Some were erased, or learnt from by another thread, meanwhile: once more without them.
                 pending = index.pending

@@ -27,7 +27,6 @@ from shared_core.stores.copies import (
     BEGUN,
     COPY_KEY,
     copy_name,
-    delete_from_copies,
     drop_copies,
     exchange,
     is_shown,
@@ -36,6 +35,7 @@ from shared_core.stores.copies import (
 from shared_core.stores.database import unfinished
 from shared_core.stores.folder import FolderLock
 from shared_core.stores.names import NAME_PREFIX, NAMESPACE_LENGTH, collection_name
+from shared_core.stores.parts import PartWriter
 from shared_core.stores.rebuilding import rebuild
 from shared_core.stores.redo import RedoLog
 from shared_core.stores.repair import finished, require_database, set_broken_aside
@@ -87,13 +87,13 @@ class ChromaStore:
         self._unfinished: tuple[int, frozenset[str]] | None = None
         self._opened: ClientAPI | None = None
         self.writer = uuid4().hex[:16]
-        #: Where a change stands that is written in parts; None where each is written whole.
-        self.redo_log: RedoLog | None = None
+        #: What writes big changes in parts; None where each is written whole.
+        self.parts: PartWriter | None = None
         if isinstance(target, (str, Path)):
             self._folder = folder = Path(target).expanduser().resolve()
             self.place = f"the Chroma folder {str(folder)!r}"
             self._lock = FolderLock(folder)
-            self.redo_log = RedoLog(folder)
+            self.parts = PartWriter(self, RedoLog(folder))
             try:
                 self._opened = self._open_folder(folder)
             except BaseException:
@@ -172,27 +172,22 @@ class ChromaStore:
             try:
                 found = self._raw(name)
             except NotFoundError:
-                if self.redo_log is not None:
-                    self.redo_log.discard(name)
                 return rescued(self, name)
             if name in self._broken:
                 rebuild(found, self.place, reason=self._broken[name], after_each=self._turn.went_on)
                 assert self._folder is not None
                 finished(self._folder, name)
                 del self._broken[name]
-            if self.redo_log is not None:
-                self._redo(found, self.redo_log)
             return found
 
-    def _redo(self, found: RawCollection, log: RedoLog) -> None:
-        """Write what a kill or a failure has cut off."""
-        left = log.kept(found.name, dimension=int((found.metadata or {}).get("dimension", 0)))
-        if left is not None:
-            self.write(found, left)
-            if left.deletes:
-                delete_from_copies(self, found.name, left.deletes)
-            log.discard(found.name)
-            logger.info("a change of %d records that was cut off in %s is written", len(left), self.place)
+    def finish(self, name: str, raw: RawCollection) -> None:
+        """Write what was cut off of a change of that collection, before anything else is written.
+
+        Raises:
+            StoreError: If it could not be written.
+        """
+        if self.parts is not None:
+            self.parts.finish(name, raw)
 
     def write(self, raw: RawCollection, writing: Writing) -> None:
         """Put records and delete others, in one call of Chroma each.
@@ -223,13 +218,9 @@ class ChromaStore:
         return self.retried(lambda: self._client.get_collection(name, embedding_function=None))
 
     def mend(self) -> Mapping[str, str]:
-        """Finish what was cut off, and write the vectors of every namespace whose index files were set aside.
-
-        Returns:
-            What was wrong with index files, by the name of the collection.
-        """
+        """Write the vectors of every namespace whose index files were set aside; what was wrong, by name."""
         reasons = dict(self._broken)
-        for name in {*reasons, *(self.redo_log.names() if self.redo_log is not None else ())}:
+        for name in reasons:
             self.find(name)
         return reasons
 
@@ -293,11 +284,11 @@ class ChromaStore:
     def drop(self, name: str) -> None:
         """Delete the Chroma collection of that name; harmless where there is none."""
         drop_copies(self, name)
-        if self.redo_log is not None:
-            self.redo_log.discard(name)
         with self.guarded("delete a namespace of"):
             if self.find(name) is not None:
                 self._client.delete_collection(name)
+            if self.parts is not None:
+                self.parts.discard(name)
 
     def create(self, name: str, metadata: Mapping[str, Any]) -> RawCollection | None:
         """A new Chroma collection that holds nothing; None if there is one of that name."""
@@ -338,6 +329,11 @@ class ChromaStore:
         """Close an embedded folder and let other processes have it; a client is left alone."""
         if self._lock is None:
             return
+        if self.parts is not None:
+            try:
+                self.parts.finish_all()
+            except StoreError as error:
+                logger.warning("%s", error)
         with self.guarded("close"):
             client, self._opened = self._opened, None
             self.openings += 1
@@ -364,6 +360,10 @@ class ChromaStore:
                 logger.info("%s did not answer (%s): asked again in %s s", self.place, error, pause)
                 time.sleep(pause)
         return call()
+
+    def tells_of_failure(self, error: StoreError) -> bool:
+        """Whether something may be written all the same; what was only refused is not."""
+        return error.__cause__ is not None and _is_internal(error.__cause__)
 
     def tells_of_nothing(self, error: StoreError) -> bool:
         """Whether an error says that a Chroma collection is gone."""

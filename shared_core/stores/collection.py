@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from shared_core.asynchronous import works_for_loop
 from shared_core.embedding.base import FloatArray
 from shared_core.errors import EmbedderMismatchError, StoreError
 from shared_core.messages import quoted
@@ -32,7 +31,7 @@ from shared_core.stores.copies import delete_from_copies
 from shared_core.stores.database import read_pages
 from shared_core.stores.head import Head
 from shared_core.stores.lease import Lease
-from shared_core.stores.redo import RedoLog
+from shared_core.stores.parts import overlaid
 from shared_core.stores.writing import Writing
 
 if TYPE_CHECKING:
@@ -47,8 +46,6 @@ logger = logging.getLogger(__name__)
 
 #: Records read from Chroma at a time.
 PAGE_SIZE: Final = 1_000
-#: Records that one call writes where an event loop waits: about 20 ms each.
-PART: Final = 8
 #: What is read of a record, and an answer without any.
 FIELDS: Include = ["documents", "metadatas"]
 NOTHING: Mapping[str, Any] = {"ids": [], "documents": [], "metadatas": []}
@@ -175,7 +172,16 @@ class ChromaCollection:
             yield _batch_of(page, self._dimension)
 
     def _answers(self) -> Iterator[Mapping[str, Any]]:
-        """Every record as Chroma has it, in pages; some of them twice where reading began anew."""
+        """Every record, in pages; some of them twice where reading began anew."""
+        parts, left = self._store.parts, None
+        if parts is not None:
+            with self._store.guarded("read"):
+                raw = self._existing()
+                left = parts.unwritten(self._name, raw) if raw is not None else None
+        yield from self._stored() if left is None else overlaid(self._stored(), left)
+
+    def _stored(self) -> Iterator[Mapping[str, Any]]:
+        """Every record as Chroma has it."""
         folder = self._store.folder
         if folder is not None:
             found = False
@@ -249,6 +255,13 @@ class ChromaCollection:
             raise StoreError(
                 f"{len(ids)} records need vectors of {self._dimension} dimensions each, not {vectors.shape}"
             )
+        finite = np.isfinite(vectors).all(axis=1)
+        if ids and not finite.all():
+            named = change.puts[int(np.argmin(finite))]
+            raise StoreError(
+                f"the embedder gave {quoted(named.text)} a vector with a NaN or an infinity in it: record "
+                f"{named.id!r} cannot be found by that. Mend the embedder, or leave that text out"
+            )
         metadatas: list[Metadata] = [
             metadata_of(memory, payload, vector)
             for memory, payload, vector in zip(change.puts, payloads, vectors, strict=True)
@@ -262,39 +275,19 @@ class ChromaCollection:
         return Writing(ids, metadatas, texts, vectors, deletes)
 
     def _write(self, writing: Writing) -> None:
-        log = self._store.redo_log
-        if log is not None and len(writing) > PART and works_for_loop():
-            self._write_in_parts(writing, log)
+        parts = self._store.parts
+        if parts is not None and parts.takes(writing):
+            parts.write(self._name, writing, self._made)
         else:
-            self._write_whole(writing)
+            with self._store.guarded("write to"):
+                raw = self._made()
+                self._store.finish(self._name, raw)
+                self._store.write(raw, writing)
         if writing.deletes:
             if self._head is None:
                 delete_from_copies(self._store, self._name, writing.deletes)
             else:
                 self._write_head(self._made(), self._head.record_deletion())
-
-    def _write_whole(self, writing: Writing) -> None:
-        with self._store.guarded("write to"):
-            self._store.write(self._made(), writing)
-
-    def _write_in_parts(self, writing: Writing, log: RedoLog) -> None:
-        """Write so that an event loop goes on in between: put down whole first, it counts as written then."""
-        with self._store.guarded("write to"):
-            self._made()
-            log.keep(self._name, writing)
-        try:
-            for part in writing.parts(PART):
-                self._write_whole(part)
-        except BaseException as error:
-            self._raw = None  # whoever looks for it again writes the rest
-            if not isinstance(error, StoreError):
-                raise
-            if self._store.tells_of_nothing(error):
-                log.discard(self._name)
-                raise
-            logger.warning("the rest of a change is written later: %s", error)
-        else:
-            log.discard(self._name)
 
     def updates(self) -> Update | None:
         """What other processes have written since the last look: one read by id where there is nothing."""

@@ -45,6 +45,7 @@ def exchange(store: ChromaStore, name: str) -> None:
     with store.guarded("exchange a namespace of"):
         made, old = store.find(copy_name(name)), store.find(name)
         assert made is not None, "there is a copy to put in its place"
+        store.finish(copy_name(name), made)
         made.modify(metadata={**(made.metadata or {}), COPY_KEY: COMPLETE})
         if old is not None:
             old.modify(name=_replaced_name(name), metadata={**(old.metadata or {}), COPY_KEY: REPLACED})
@@ -80,6 +81,7 @@ def delete_from_copies(store: ChromaStore, name: str, memory_ids: Sequence[str])
     with store.guarded("delete from"):
         made = store.find(copy_name(name))
         if made is not None:
+            store.finish(copy_name(name), made)
             made.delete(ids=list(memory_ids))
 
 

@@ -1,37 +1,68 @@
 """What a change that is written in parts has still to write, kept in a file beside the database.
 
-An embedded Chroma holds the interpreter's lock for the whole of a write, which takes about 1 ms a record, and
-no event loop of the process goes on meanwhile. So a big change is written in parts where a loop waits. To be
-whole or absent all the same, it is first put down here: from then on it counts as written, and whoever opens
-the collection after a kill writes it before anything else. It is a redo log of one change: writing it again
-changes nothing.
+It is a redo log of one change: written before the first part, removed after the last, and to write it again
+changes nothing. It tells what it stands on, so that it is never written over what came later.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from shared_core.errors import StoreError
 from shared_core.messages import quoted
 from shared_core.stores.codec import VECTOR_KEY, decode_vectors
+from shared_core.stores.names import NAME_PREFIX
 from shared_core.stores.writing import Writing
 
-__all__ = ["REDO", "RedoLog"]
+__all__ = ["REDO", "Base", "Kept", "RedoLog"]
+
+logger = logging.getLogger(__name__)
 
 #: The folder within that of Chroma, and the version of what stands in its files.
 REDO: Final = "contextmemory.redo"
 FORMAT: Final = 1
+KEPT, BEGUN = ".jsonl", ".begun"
+
+
+@dataclass(frozen=True)
+class Base:
+    """What a change stands on.
+
+    Attributes:
+        collection: Chroma's id of the collection, which one that is made anew does not have.
+        head: The metadata of its head record, which everybody renews who writes through a server.
+    """
+
+    collection: str
+    head: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What is still to be written.
+
+    Attributes:
+        writing: All of the change; some of it may be written already.
+        base: What it stands on.
+    """
+
+    writing: Writing
+    base: Base
 
 
 class RedoLog:
     """At most one change of each collection of an embedded folder.
 
-    A file has a line of JSON that says what follows, ``{"format", "records", "keeps_texts", "deletes"}``, and
-    one for each record, ``{"id", "metadata", "text"}``; the vector stands in the metadata.
+    A file has a line of JSON that says what follows, ``{"format", "collection", "head", "records",
+    "keeps_texts", "deletes"}``, and one for each record, ``{"id", "metadata", "text"}``; the vector stands in
+    the metadata. An empty file is none.
 
     Args:
         folder: Of Chroma, which this process has to itself.
@@ -39,24 +70,29 @@ class RedoLog:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / REDO
+        for begun in self._folder.glob(f"*{BEGUN}"):  # a kill came before it counted
+            _remove(begun)
 
     def names(self) -> Sequence[str]:
-        """The collections of which something is kept."""
-        return sorted(file.stem for file in self._folder.glob("*.jsonl"))
+        """The collections of which something is kept, in order."""
+        stems = (file.name.removesuffix(KEPT) for file in self._folder.glob(f"{NAME_PREFIX}*{KEPT}"))
+        return sorted(stem for stem in stems if "." not in stem)
 
-    def keep(self, name: str, writing: Writing) -> None:
+    def keep(self, name: str, writing: Writing, base: Base) -> None:
         """Put down what is to be written to the collection of that name; on the disk when this returns.
 
         Raises:
             OSError: If it cannot be written; nothing is kept then.
         """
-        self._folder.mkdir(exist_ok=True)
-        begun = self._file(name).with_suffix(".begun")
+        if not self._folder.is_dir():
+            self._folder.mkdir()
+            _sync_folder(self._folder.parent)
+        begun = self._file(name, BEGUN)
         try:
             with begun.open("w", encoding="utf-8") as stream:
-                keeps_texts = writing.texts is None
-                head = {"format": FORMAT, "records": len(writing.ids), "keeps_texts": keeps_texts}
-                print(json.dumps({**head, "deletes": list(writing.deletes)}), file=stream)
+                head = {"format": FORMAT, "collection": base.collection, "head": dict(base.head)}
+                counts = {"records": len(writing.ids), "keeps_texts": writing.texts is None}
+                print(json.dumps({**head, **counts, "deletes": list(writing.deletes)}), file=stream)
                 for place, record_id in enumerate(writing.ids):
                     record = {"id": record_id, "metadata": writing.metadatas[place]}
                     text = {} if writing.texts is None else {"text": writing.texts[place]}
@@ -64,12 +100,12 @@ class RedoLog:
                 stream.flush()
                 os.fsync(stream.fileno())
             begun.replace(self._file(name))
-            _sync_folder(self._folder)
-        except OSError:
-            begun.unlink(missing_ok=True)
+        except BaseException:
+            _remove(begun)
             raise
+        _sync_folder(self._folder)
 
-    def kept(self, name: str, *, dimension: int) -> Writing | None:
+    def kept(self, name: str, *, dimension: int) -> Kept | None:
         """What is still to be written to the collection of that name; None if nothing is.
 
         Args:
@@ -79,51 +115,68 @@ class RedoLog:
         Raises:
             StoreError: If the file is not one of these.
         """
-        file = self._file(name)
         try:
-            lines = file.read_text(encoding="utf-8").splitlines()
+            lines = self._file(name).read_text(encoding="utf-8").splitlines()
+            return _parsed([json.loads(line) for line in lines], dimension) if lines else None
         except FileNotFoundError:
             return None
-        except (OSError, UnicodeDecodeError) as error:
-            raise _unreadable(file, str(error)) from error
-        try:
-            return _parsed([json.loads(line) for line in lines], dimension)
-        except (ValueError, KeyError, TypeError, IndexError) as error:
-            raise _unreadable(file, str(error)) from error
+        except (OSError, ValueError, KeyError, TypeError, StoreError) as error:
+            raise StoreError(
+                f"what was cut off of a change cannot be read: {error}.{self.way_out(name)}"
+            ) from error
+
+    def way_out(self, name: str) -> str:
+        """What can be done where a change cannot be finished, as the end of an error."""
+        return (
+            f" It stands in the file {str(self._file(name))!r}: whoever moves that out of its folder goes on "
+            "without the rest of the change"
+        )
 
     def discard(self, name: str) -> None:
-        """It is written, or the collection is gone; harmless where nothing is kept."""
-        self._file(name).unlink(missing_ok=True)
+        """It is written, or is not to be any more; harmless where nothing is kept.
 
-    def _file(self, name: str) -> Path:
-        return self._folder / f"{name}.jsonl"
+        Raises:
+            OSError: If it can neither be removed nor emptied.
+        """
+        file = self._file(name)
+        try:
+            file.unlink(missing_ok=True)
+        except OSError:  # another program holds it, as on Windows
+            file.write_text("", encoding="utf-8")
+        _remove(self._file(name, BEGUN))
+        _sync_folder(self._folder)
+
+    def _file(self, name: str, suffix: str = KEPT) -> Path:
+        return self._folder / f"{name}{suffix}"
 
 
-def _parsed(lines: list[Mapping[str, Any]], dimension: int) -> Writing:
+def _parsed(lines: list[Mapping[str, Any]], dimension: int) -> Kept:
     head, records = lines[0], lines[1:]
     if head["format"] != FORMAT:
         raise ValueError(f"its format is {quoted(head['format'])}, and this release knows {FORMAT}")
     if head["records"] != len(records):
         raise ValueError(f"it has {len(records)} of {head['records']} records")
+    base = Base(str(head["collection"]), dict(head["head"]))
     ids = [str(record["id"]) for record in records]
-    metadatas = [record["metadata"] for record in records]
+    metadatas = [dict(record["metadata"]) for record in records]
     deletes = [str(one) for one in head["deletes"]]
     if head["keeps_texts"]:
-        return Writing(ids, metadatas, deletes=deletes)
+        return Kept(Writing(ids, metadatas, deletes=deletes), base)
     vectors = decode_vectors(ids, [str(metadata[VECTOR_KEY]) for metadata in metadatas], dimension)
-    return Writing(ids, metadatas, [str(record["text"]) for record in records], vectors, deletes)
+    texts = [str(record["text"]) for record in records]
+    return Kept(Writing(ids, metadatas, texts, vectors, deletes), base)
 
 
-def _unreadable(file: Path, reason: str) -> StoreError:
-    return StoreError(
-        f"the file {str(file)!r} cannot be read: {reason}. It holds one change that was cut off while it was "
-        "written; whoever moves the file away opens the namespace without the rest of that change"
-    )
+def _remove(file: Path) -> None:
+    try:
+        file.unlink(missing_ok=True)
+    except OSError as error:
+        logger.warning("%s is of no use any more, and cannot be removed: %s", file, error)
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make a new name of a file durable, where a folder can be opened for that."""
-    if os.name == "posix":
+    """Make names of files durable, where a folder can be synced; a power cut is all that it is against."""
+    with suppress(OSError):
         opened = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(opened)

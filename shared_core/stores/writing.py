@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Writing"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Writing:
     """Records to put, and then ids to delete. To write it again changes nothing.
 

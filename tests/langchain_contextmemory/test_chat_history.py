@@ -35,7 +35,9 @@ from langchain_contextmemory import ContextMemoryChatHistory, LangChainEmbedder
 from shared_core import ContextMemory
 from shared_core.errors import ExtractionError, StoreError
 from shared_core.extraction.schema import Extraction, ExtractionRequest
+from shared_core.stores.parts import PART
 from tests.openai_server import serving
+from tests.shared_core.stores.chroma_calls import failing
 
 #: That class and the base of all histories are deprecated; these tests are for those who use them.
 with_history = pytest.mark.filterwarnings("ignore:.*RunnableWithMessageHistory.*:DeprecationWarning")
@@ -191,6 +193,15 @@ async def test_async_leaves_the_loop_free(tmp_path: Path) -> None:
             ticks += 1
         await adding
     assert ticks >= 10
+
+
+async def test_a_long_history_is_written_in_parts_for_a_loop(history: ContextMemoryChatHistory) -> None:
+    with failing("upsert") as sizes:
+        await history.aadd_messages([HumanMessage(f"I rode tandem {n}.") for n in range(3 * PART)])
+    assert max(sizes) <= PART
+    assert len(await history.aget_messages()) == 3 * PART
+    await history.aclear()
+    assert history.messages == []
 
 
 async def test_two_writers_lose_nothing(memory: ContextMemory) -> None:

@@ -23,10 +23,12 @@ from shared_core import ContextMemory
 from shared_core.errors import ExtractionError, StoreError
 from shared_core.extraction.schema import Extraction, ExtractionRequest
 from shared_core.settings import Settings
+from shared_core.stores.parts import PART
 from shared_core.tokens import counter_for
 from tests.llamaindex_contextmemory.scripted import assistant, calling, texts
 from tests.llamaindex_contextmemory.test_window import result, user
 from tests.shared_core.building import chroma_client
+from tests.shared_core.stores.chroma_calls import failing
 
 ROOT = Path(__file__).parents[2]
 COUNTER = counter_for(None, allow_download=False)
@@ -414,6 +416,17 @@ def test_many_threads_may_put(chat: ContextChatMemory) -> None:
     for thread in threads:
         thread.join()
     assert len(set(contents(chat.get_all()))) == 20
+
+
+async def test_a_long_history_is_written_in_parts_for_a_loop(memory: ContextMemory) -> None:
+    chat = ContextChatMemory.from_defaults(memory=memory)
+    said = [ChatMessage(role="user", content=f"I rode tandem {n}.") for n in range(3 * PART)]
+    with failing("upsert") as sizes:
+        await chat.aput_messages(said)
+        await chat.aput(ChatMessage(role="user", content="I swim."))
+        await chat.aset([*said, ChatMessage(role="user", content="I row.")])
+    assert max(sizes) <= PART
+    assert len(await chat.aget_all()) == 3 * PART + 1
 
 
 async def test_agents_get_a_line_before_what_is_known(memory: ContextMemory) -> None:
