@@ -122,13 +122,21 @@ class Ingestion:
         return stored
 
     def _learn_at_once(self, messages: Sequence[Message], conversation_id: str, now: datetime) -> AddResult:
+        """Learn from messages and store them in one write, for which alone the namespace is held."""
+        with self.namespace.use(catch_up=False) as index:
+            records = self._records_of(messages, conversation_id, index, now, pending=False)
+            request = _request(records, index, now)
+        extraction = usable(self.extractor.extract(request), len(records))
+        embedded = self._embed_new(records, extraction)
         with self.namespace.alone() as index:
             messages = _unknown(messages, conversation_id, index)
             records = self._records_of(messages, conversation_id, index, now, pending=False)
             if not records:  # another thread was quicker
                 return AddResult()
-            extraction = usable(self.extractor.extract(_request(records, index, now)), len(records))
-            return self._finish(records, extraction, index, now)
+            asked, request = request, _request(records, index, now)
+            if request != asked:  # something was said meanwhile
+                extraction = usable(self.extractor.extract(request), len(records))
+            return self._finish(records, extraction, index, now, embedded=embedded)
 
     def learn_pending(self, records: Sequence[Memory], *, now: datetime) -> AddResult:
         """Learn from messages that are stored but pending, and clear the mark; from no message twice.
@@ -142,11 +150,7 @@ class Ingestion:
                 request = _request(records, index, now)
             extraction = usable(self.extractor.extract(request), len(records))
             extraction, decisions = self._reconciled(extraction)
-            with self.namespace.use() as index:
-                stored = [*(record.id for record in records), *known_ids(extraction, index)]
-                vectors = _known_vectors(stored, index)
-            known = vectors.keys() | embedded.keys()
-            embedded |= self._embed(text for text in texts_of(extraction) if text not in known)
+            embedded |= self._embed_new(records, extraction, but=embedded)
             with self.namespace.alone() as index:
                 # Some were erased, or learnt from by another thread, meanwhile: once more without them.
                 pending = index.pending
@@ -316,6 +320,20 @@ class Ingestion:
         """The vector of each text, each computed once."""
         unique = list(dict.fromkeys(texts))
         return dict(zip(unique, self.embedder.embed(unique), strict=True)) if unique else {}
+
+    def _embed_new(
+        self,
+        records: Sequence[Memory],
+        extraction: Extraction,
+        *,
+        but: Mapping[str, FloatArray] = NO_VECTORS,
+    ) -> dict[str, FloatArray]:
+        """The vectors of messages, and of what was found in them, where they are not known yet."""
+        with self.namespace.use(catch_up=False) as index:
+            ids = [*(record.id for record in records), *known_ids(extraction, index)]
+            known = _known_vectors(ids, index).keys() | but.keys()
+        texts = [*(record.text for record in records), *texts_of(extraction)]
+        return self._embed(text for text in texts if text not in known)
 
     def _write_learnt(
         self, records: Sequence[Memory], learnt: Sequence[Memory], vectors: dict[str, FloatArray]

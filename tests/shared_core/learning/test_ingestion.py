@@ -397,12 +397,13 @@ class _HeldEmbedder:
         return EMBEDDER.embed_query(text)
 
 
+@pytest.mark.parametrize("is_slow", [False, True])
 @pytest.mark.parametrize("beginning", ["moment:", "We rode"])
-def test_nobody_waits_for_the_namespace_while_a_model_learns_and_texts_are_embedded(
-    tmp_path: Path, beginning: str
+def test_nobody_waits_for_the_namespace_while_texts_are_embedded(
+    tmp_path: Path, beginning: str, is_slow: bool
 ) -> None:
     embedder = _HeldEmbedder(beginning)
-    with ContextMemory(tmp_path, extractor=NotesExtractor(is_slow=True), embedder=embedder) as memory:
+    with ContextMemory(tmp_path, extractor=NotesExtractor(is_slow=is_slow), embedder=embedder) as memory:
         memory.remember("Ada keeps bees")
         adding = threading.Thread(target=memory.add, args=(said("moment: We rode to Rome."),))
         adding.start()
@@ -412,4 +413,21 @@ def test_nobody_waits_for_the_namespace_while_a_model_learns_and_texts_are_embed
         assert found.results[0].memory == "Ada keeps bees"
         embedder.may_go_on.set()
         adding.join(20)
+        assert [bubble.text for bubble in memory.list(kind="bubble")] == ["We rode to Rome."]
+
+
+def test_what_was_said_while_texts_were_embedded_is_what_an_extractor_is_shown(tmp_path: Path) -> None:
+    embedder, extractor = _HeldEmbedder("moment: We rode"), NotesExtractor()
+    with ContextMemory(tmp_path, extractor=extractor, embedder=embedder) as memory:
+        memory.add(said("Hello"))
+        adding = threading.Thread(target=memory.add, args=(said("moment: We rode to Rome."),))
+        adding.start()
+        assert embedder.asked.wait(20)
+        with ThreadPoolExecutor(1) as writer:
+            writer.submit(memory.add, said("It rained.")).result(20)
+        embedder.may_go_on.set()
+        adding.join(20)
+        assert [one.content for one in extractor.requests[-1].recent] == ["Hello", "It rained."]
+        assert [one.turn for one in messages(memory)] == [0, 1, 2]
+        assert [one.text for one in messages(memory)][2] == "moment: We rode to Rome."
         assert [bubble.text for bubble in memory.list(kind="bubble")] == ["We rode to Rome."]
