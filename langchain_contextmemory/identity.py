@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
@@ -9,6 +10,13 @@ from uuid import UUID
 from shared_core.messages import quoted
 
 __all__ = ["checked_default", "checked_field", "namespace_of"]
+
+#: What an error adds where LangGraph may have kept the configuration to itself.
+OLD_PYTHON = (
+    ""
+    if sys.version_info >= (3, 11)
+    else ". On Python 3.10 LangGraph does not tell asynchronous middleware its config"
+)
 
 
 def namespace_of(
@@ -45,6 +53,7 @@ def namespace_of(
             f"no memory without a user: {field!r} is missing or empty in the run's context "
             f"({type(context).__name__}) and in config['configurable']. "
             f"Pass context={{{field!r}: …}} to invoke, or set default_namespace"
+            f"{'' if config else OLD_PYTHON}"
         )
     return default
 
