@@ -31,12 +31,12 @@ def repair(
     store = ChromaStore(folder, rebuild_all=everything)
     try:
         mended = store.mend()
-        finished = store.parts.finish_all() if store.parts is not None else ()
+        finished = store.part_writer.finish_all() if store.part_writer else ()
         namespaces = store.namespaces()
     finally:
         store.close()
     for name in finished:
-        write_line(f"{name}: a change that was cut off is finished")
+        write_line(f"namespace {name!r}: a change that was cut off is finished")
     if not mended:
         write_line(
             f"nothing is wrong with the index files of {len(namespaces)} namespaces in {str(folder)!r}"

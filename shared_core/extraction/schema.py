@@ -84,7 +84,7 @@ class ExtractionRequest(Record):
 
 @runtime_checkable
 class Extractor(Protocol):
-    """Finds facts, moments and relations in messages."""
+    """Finds facts, moments and relations in messages; several threads may ask it at once."""
 
     @property
     def name(self) -> str:

@@ -122,20 +122,25 @@ class Ingestion:
         return stored
 
     def _learn_at_once(self, messages: Sequence[Message], conversation_id: str, now: datetime) -> AddResult:
-        """Learn from messages and store them in one write, for which alone the namespace is held."""
+        """Learn from messages and store them in one write; the namespace is not held before that.
+
+        Where something was said meanwhile, what it is learnt from is another: it is then learnt once more.
+        """
         with self.namespace.use(catch_up=False) as index:
             records = self._records_of(messages, conversation_id, index, now, pending=False)
             request = _request(records, index, now)
         extraction = usable(self.extractor.extract(request), len(records))
         embedded = self._embed_new(records, extraction)
         with self.namespace.alone() as index:
-            messages = _unknown(messages, conversation_id, index)
-            records = self._records_of(messages, conversation_id, index, now, pending=False)
-            if not records:  # another thread was quicker
-                return AddResult()
+            fresh = _unknown(messages, conversation_id, index)
+            skipped = Usage(skipped_messages=len(messages) - len(fresh))
+            if not fresh:  # another thread was quicker
+                return AddResult.of([], extraction.usage + skipped + Usage(embedded_texts=len(embedded)))
+            records = self._records_of(fresh, conversation_id, index, now, pending=False)
             asked, request = request, _request(records, index, now)
-            if request != asked:  # something was said meanwhile
-                extraction = usable(self.extractor.extract(request), len(records))
+            if request != asked:
+                before = extraction.usage + skipped
+                extraction = _costing(before, usable(self.extractor.extract(request), len(records)))
             return self._finish(records, extraction, index, now, embedded=embedded)
 
     def learn_pending(self, records: Sequence[Memory], *, now: datetime) -> AddResult:
@@ -145,10 +150,11 @@ class Ingestion:
             ExtractionError: If the extractor failed; the messages stay pending.
         """
         embedded: dict[str, FloatArray] = {}
+        spent = Usage()
         while records:
             with self.namespace.use() as index:
                 request = _request(records, index, now)
-            extraction = usable(self.extractor.extract(request), len(records))
+            extraction = _costing(spent, usable(self.extractor.extract(request), len(records)))
             extraction, decisions = self._reconciled(extraction)
             embedded |= self._embed_new(records, extraction, but=embedded)
             with self.namespace.alone() as index:
@@ -158,8 +164,8 @@ class Ingestion:
                 if len(left) == len(records):
                     cleared = [record.model_copy(update={"pending": False}) for record in records]
                     return self._finish(cleared, extraction, index, now, decisions, embedded)
-            records = left
-        return AddResult()
+            records, spent = left, extraction.usage
+        return AddResult.of([], spent + Usage(embedded_texts=len(embedded)))
 
     def _reconciled(self, extraction: Extraction) -> tuple[Extraction, Mapping[int, Decision]]:
         """What a model decides of the new facts; they get the words that it gives them."""
@@ -354,6 +360,11 @@ class Ingestion:
         if memories:
             table = np.stack([vectors[memory.text] for memory in memories])
             self.namespace.apply(Change(puts=tuple(memories), vectors=table))
+
+
+def _costing(before: Usage, extraction: Extraction) -> Extraction:
+    """An extraction that counts as well what was spent before on one that is of no use any more."""
+    return extraction.model_copy(update={"usage": before + extraction.usage})
 
 
 def _unknown(messages: Sequence[Message], conversation_id: str, index: ResidentIndex) -> list[Message]:

@@ -88,13 +88,14 @@ class ChromaStore:
         self._opened: ClientAPI | None = None
         self.writer = uuid4().hex[:16]
         #: What writes big changes in parts; None where each is written whole.
-        self.parts: PartWriter | None = None
+        self.part_writer: PartWriter | None = None
         if isinstance(target, (str, Path)):
             self._folder = folder = Path(target).expanduser().resolve()
             self.place = f"the Chroma folder {str(folder)!r}"
             self._lock = FolderLock(folder)
-            self.parts = PartWriter(self, RedoLog(folder))
             try:
+                with self.guarded("open"):
+                    self.part_writer = PartWriter(self, RedoLog(folder))
                 self._opened = self._open_folder(folder)
             except BaseException:
                 self._lock.release()
@@ -186,8 +187,8 @@ class ChromaStore:
         Raises:
             StoreError: If it could not be written.
         """
-        if self.parts is not None:
-            self.parts.finish(name, raw)
+        if self.part_writer is not None:
+            self.part_writer.finish(name, raw)
 
     def write(self, raw: RawCollection, writing: Writing) -> None:
         """Put records and delete others, in one call of Chroma each.
@@ -287,8 +288,8 @@ class ChromaStore:
         with self.guarded("delete a namespace of"):
             if self.find(name) is not None:
                 self._client.delete_collection(name)
-            if self.parts is not None:
-                self.parts.discard(name)
+            if self.part_writer is not None:
+                self.part_writer.discard(name)
 
     def create(self, name: str, metadata: Mapping[str, Any]) -> RawCollection | None:
         """A new Chroma collection that holds nothing; None if there is one of that name."""
@@ -329,20 +330,25 @@ class ChromaStore:
         """Close an embedded folder and let other processes have it; a client is left alone."""
         if self._lock is None:
             return
-        if self.parts is not None:
-            try:
-                self.parts.finish_all()
-            except StoreError as error:
-                logger.warning("%s", error)
         with self.guarded("close"):
-            client, self._opened = self._opened, None
-            self.openings += 1
             try:
-                if client is not None:
-                    cast(Any, client).close()
+                self._finish_all()
             finally:
-                self._lock.release()
-                self._lock = None
+                client, self._opened = self._opened, None
+                self.openings += 1
+                try:
+                    if client is not None:
+                        cast(Any, client).close()
+                finally:
+                    self._lock.release()
+                    self._lock = None
+
+    def _finish_all(self) -> None:
+        if self.part_writer is not None:
+            try:
+                self.part_writer.finish_all()
+            except StoreError as error:
+                logger.error("%s", error)
 
     def retried(self, call: Callable[[], T]) -> T:
         """What ``call`` returns; a server that cannot be reached is asked again, a few times.

@@ -173,11 +173,11 @@ class ChromaCollection:
 
     def _answers(self) -> Iterator[Mapping[str, Any]]:
         """Every record, in pages; some of them twice where reading began anew."""
-        parts, left = self._store.parts, None
-        if parts is not None:
+        part_writer, left = self._store.part_writer, None
+        if part_writer is not None:
             with self._store.guarded("read"):
                 raw = self._existing()
-                left = parts.unwritten(self._name, raw) if raw is not None else None
+                left = part_writer.left_unwritten(self._name, raw) if raw is not None else None
         yield from self._stored() if left is None else overlaid(self._stored(), left)
 
     def _stored(self) -> Iterator[Mapping[str, Any]]:
@@ -275,14 +275,14 @@ class ChromaCollection:
         return Writing(ids, metadatas, texts, vectors, deletes)
 
     def _write(self, writing: Writing) -> None:
-        parts = self._store.parts
-        if parts is not None and parts.takes(writing):
-            parts.write(self._name, writing, self._made)
-        else:
-            with self._store.guarded("write to"):
-                raw = self._made()
-                self._store.finish(self._name, raw)
-                self._store.write(raw, writing)
+        part_writer = self._store.part_writer
+        if part_writer is not None and part_writer.takes(writing):
+            part_writer.write(self._name, writing, self._made)
+            return
+        with self._store.guarded("write to"):
+            raw = self._made()
+            self._store.finish(self._name, raw)
+            self._store.write(raw, writing)
         if writing.deletes:
             if self._head is None:
                 delete_from_copies(self._store, self._name, writing.deletes)

@@ -59,32 +59,28 @@ class PartWriter:
             made: Gives the collection, anew where it was closed meanwhile.
 
         Raises:
-            StoreError: If nothing of it was written.
+            StoreError: If nothing of it is written.
         """
-        with self._store.guarded("write to"):
+        first, *rest = writing.parts(PART)
+        with self._store.guarded("write to"):  # the folder is ours for the whole of each turn
             raw = made()
             self.finish(name, raw)
-            base = _base_of(raw)
+            self._keep(name, writing, _base_of(raw))
+            try:
+                self._store.write(raw, first)
+            except StoreError as error:
+                if not self._store.tells_of_failure(error):  # refused, or the collection is gone
+                    self._give_up(name, error)
+                    raise
+                logger.warning("a change is written later: %s", error)
+                return
         try:
-            self._log.keep(name, writing, base)
-        except OSError as error:
-            place, folder = self._store.place, self._store.folder
-            raise StoreError(f"cannot write to {place}: {error}{way_out(error, folder)}") from error
-        *parts, last = writing.parts(PART)
-        is_begun = False
-        try:
-            for part in parts:
+            for part in rest:
                 with self._store.guarded("write to"):
                     self._store.write(made(), part)
-                is_begun = True
-            with self._store.guarded("write to"):  # in one turn, before which or after which the store closes
-                self._store.write(made(), last)
-                self._log.discard(name)
+                    if part is rest[-1]:
+                        self._end(name, writing)
         except StoreError as error:
-            is_refused = not is_begun and not self._store.tells_of_failure(error)
-            if is_refused or self._store.tells_of_nothing(error):
-                self.discard(name)
-                raise
             logger.warning("the rest of a change is written later: %s", error)
 
     def finish(self, name: str, raw: RawCollection) -> bool:
@@ -93,81 +89,102 @@ class PartWriter:
         Raises:
             StoreError: If it could not be written, or read.
         """
-        left = self._left(name, raw)
-        if left is None:
-            return False
-        try:
-            for part in left.parts(PART if works_for_loop() else self._store.batch_limit()):
-                self._store.write(raw, part)
-            if left.deletes:
-                delete_from_copies(self._store, name, left.deletes)
-            with self._store.guarded("write to"):
-                self._log.discard(name)
-        except StoreError as error:
-            raise StoreError(
-                f"{error}. This is the rest of a change that was cut off.{self._log.way_out(name)}"
-            ) from error
-        logger.info("a change of %d records that was cut off in %s is whole", len(left), self._store.place)
-        return True
+        with self._store.guarded("write to"):
+            left = self._left_or_given_up(name, raw)
+            if left is not None:
+                self._write_left(name, raw, left)
+            return left is not None
 
     def finish_all(self) -> Sequence[str]:
-        """Write what was cut off in all collections; the names of those where something was.
+        """Write what was cut off in all collections; the namespaces in which something was.
 
         Raises:
             StoreError: If something could not be written, or read; the others are finished all the same.
         """
         finished, failures = [], []
-        for name in self._log.names():
-            try:
-                raw = self._store.find(name)
-                if raw is None:
-                    self.discard(name)
-                elif self.finish(name, raw):
-                    finished.append(name)
-            except StoreError as error:
-                failures.append(error)
+        with self._store.guarded("write to"):
+            for name in self._log.names():
+                try:
+                    raw = self._store.find(name)
+                    if raw is None:
+                        self.discard(name)
+                    elif self.finish(name, raw):
+                        finished.append(str((raw.metadata or {}).get("namespace", name)))
+                except StoreError as error:
+                    failures.append(error)
         if failures:
             raise StoreError("; ".join(map(str, failures))) from failures[0]
         return finished
 
-    def unwritten(self, name: str, raw: RawCollection) -> Writing | None:
-        """What was cut off of a change and cannot be written now; None if there is nothing of the kind.
+    def left_unwritten(self, name: str, raw: RawCollection) -> Writing | None:
+        """Finish what was cut off; what of it cannot be written now, for whoever only reads.
 
         Raises:
             StoreError: If it cannot be read.
         """
-        left = self._left(name, raw)
-        if left is None:
+        with self._store.guarded("read"):
+            left = self._left_or_given_up(name, raw)
+            if left is None:
+                return None
+            try:
+                self._write_left(name, raw, left)
+            except StoreError as error:
+                logger.warning("%s", error)
+                return left
             return None
-        try:
-            self.finish(name, raw)
-        except StoreError as error:
-            logger.warning("%s", error)
-            return left
-        return None
 
     def discard(self, name: str) -> None:
-        """Give up what was cut off, for the collection is gone, or would not take it."""
+        """Give up what was cut off, for the collection is gone."""
         try:
             self._log.discard(name)
         except OSError as error:
             logger.warning("what was cut off of a change cannot be removed: %s", error)
 
-    def _left(self, name: str, raw: RawCollection) -> Writing | None:
-        """What was cut off, if the collection is still the one that it stands on."""
+    def _keep(self, name: str, writing: Writing, base: Base) -> None:
+        try:
+            self._log.keep(name, writing, base)
+        except OSError as error:
+            place, folder = self._store.place, self._store.folder
+            raise StoreError(f"cannot write to {place}: {error}{way_out(error, folder)}") from error
+
+    def _give_up(self, name: str, refusal: StoreError) -> None:
+        try:
+            self._log.discard(name)
+        except OSError as error:
+            raise StoreError(
+                f"{refusal}. It may be written later all the same, for its log cannot be removed: {error}."
+                f"{self._log.way_out(name)}"
+            ) from refusal
+
+    def _end(self, name: str, writing: Writing) -> None:
+        """All parts are written: what else a change does, and its log goes."""
+        if writing.deletes:
+            delete_from_copies(self._store, name, writing.deletes)
+        self._log.discard(name)
+
+    def _write_left(self, name: str, raw: RawCollection, left: Writing) -> None:
+        try:
+            for part in left.parts(PART if works_for_loop() else self._store.batch_limit()):
+                self._store.write(raw, part)
+            self._end(name, left)
+        except (StoreError, OSError) as error:
+            raise StoreError(
+                f"{error}. This is the rest of a change that was cut off.{self._log.way_out(name)}"
+            ) from error
+        logger.info("a change of %d records that was cut off in %s is whole", len(left), self._store.place)
+
+    def _left_or_given_up(self, name: str, raw: RawCollection) -> Writing | None:
+        """What was cut off; given up where the collection is no longer the one that it stands on."""
         kept = self._log.kept(name, dimension=int((raw.metadata or {}).get("dimension", 0)))
-        if kept is None:
-            return None
-        with self._store.guarded("read"):
-            is_same = kept.base == _base_of(raw)
-            if not is_same:
-                logger.warning(
-                    "a change of %d records that was cut off in %s is given up: others have written since",
-                    len(kept.writing),
-                    self._store.place,
-                )
-                self.discard(name)
-        return kept.writing if is_same else None
+        if kept is None or kept.base == _base_of(raw):
+            return None if kept is None else kept.writing
+        logger.error(
+            "a change of %d records that was cut off in %s is given up: others have written since",
+            len(kept.writing),
+            self._store.place,
+        )
+        self.discard(name)
+        return None
 
 
 def overlaid(pages: Iterable[Mapping[str, Any]], left: Writing) -> Iterator[Mapping[str, Any]]:

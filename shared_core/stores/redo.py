@@ -113,7 +113,7 @@ class RedoLog:
             dimension: Length of its vectors.
 
         Raises:
-            StoreError: If the file is not one of these.
+            StoreError: If it cannot be read, or is not one of these.
         """
         try:
             lines = self._file(name).read_text(encoding="utf-8").splitlines()
@@ -142,7 +142,8 @@ class RedoLog:
         try:
             file.unlink(missing_ok=True)
         except OSError:  # another program holds it, as on Windows
-            file.write_text("", encoding="utf-8")
+            with file.open("w") as stream:
+                os.fsync(stream.fileno())
         _remove(self._file(name, BEGUN))
         _sync_folder(self._folder)
 

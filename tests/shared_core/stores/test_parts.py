@@ -6,6 +6,7 @@ import asyncio
 import errno
 import json
 import os
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -18,6 +19,7 @@ from chromadb.errors import InternalError
 from shared_core import ContextMemory
 from shared_core.embedding.base import FloatArray
 from shared_core.errors import StoreError
+from shared_core.stores.base import Change
 from shared_core.stores.chroma import ChromaStore, collection_name
 from shared_core.stores.parts import PART
 from shared_core.stores.redo import REDO
@@ -223,10 +225,13 @@ def test_a_log_that_cannot_be_removed_is_never_written_over_what_came_later(tmp_
     def held(self: Path, *_: Any, **__: Any) -> None:
         raise PermissionError(errno.EACCES, f"{self.name} is held")
 
+    def held_for_writing(self: Path, mode: str = "r", **named: Any) -> Any:
+        return held(self) if mode == "w" and self.suffix == ".jsonl" else open(self, mode, **named)
+
     with opened(tmp_path) as memory:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Path, "unlink", held)
-            patch.setattr(Path, "write_text", held)
+            patch.setattr(Path, "open", held_for_writing)
             add_in_loop(memory)
             assert told(memory) == (len(MESSAGES),) * 3
             with pytest.raises(StoreError, match="is held"):
@@ -264,6 +269,35 @@ def test_what_was_cut_off_is_not_written_over_what_others_wrote_since(
     assert files(tmp_path) == []
 
 
+def test_an_erasure_in_parts_reaches_what_a_reindexing_has_begun(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        memory.add(MESSAGES, "c")
+        store = memory.opened()._collection._store  # type: ignore[attr-defined]
+        copy = store.open_copy("default", embedder_name="other", dimension=memory.embedder.dimension)
+        with memory.opened().use() as index:
+            chosen = [index.stored(one) for one in list(index)[: 2 * PART]]
+        copy.apply(Change(puts=tuple(chosen), vectors=EMBEDDER.embed([one.text for one in chosen])))
+        asyncio.run(memory.aerase(conversation_id="c"))
+        assert [one for batch in copy.load() for one in batch.memories] == []
+
+
+def test_a_store_that_is_closed_between_two_parts_has_the_change_whole(tmp_path: Path) -> None:
+    memory = opened(tmp_path)
+    store = memory.opened()._collection._store  # type: ignore[attr-defined]
+
+    def close_after(call: int) -> None:
+        if call == 2:
+            threading.Thread(target=store.close).start()  # waits for the turn that this call has
+
+    with failing("upsert", when=close_after):
+        add_in_loop(memory)
+    with suppress(StoreError):
+        memory.close()
+    with opened(tmp_path) as memory:
+        assert told(memory) == (len(MESSAGES),) * 3
+    assert files(tmp_path) == []
+
+
 def test_a_namespace_that_is_erased_takes_its_log_with_it(tmp_path: Path) -> None:
     with opened(tmp_path) as memory:
         cut_off(memory)
@@ -280,8 +314,8 @@ def test_a_log_of_a_namespace_that_is_not_there_is_discarded(tmp_path: Path) -> 
     file = tmp_path / REDO / f"{DEFAULT}.jsonl"
     file.rename(file.with_name(f"{collection_name('nobody')}.jsonl"))
     store = ChromaStore(tmp_path)
-    assert store.parts is not None
-    assert store.parts.finish_all() == []
+    assert store.part_writer is not None
+    assert store.part_writer.finish_all() == []
     store.close()
     assert files(tmp_path) == []
 
@@ -293,12 +327,12 @@ def test_a_repair_finishes_what_was_cut_off_and_tells_what_it_could_not(tmp_path
     with chroma_client(tmp_path) as client:
         client.create_collection(collection_name("another"))
     store = ChromaStore(tmp_path)
-    assert store.parts is not None
+    assert store.part_writer is not None
     with pytest.raises(StoreError, match="its format is 7"):
-        store.parts.finish_all()
+        store.part_writer.finish_all()
     assert files(tmp_path) == [unreadable.name]
     unreadable.unlink()
-    assert store.parts.finish_all() == []
+    assert store.part_writer.finish_all() == []
     store.close()
     with opened(tmp_path) as memory:
         assert told(memory)[0] == len(MESSAGES) + 1
