@@ -13,7 +13,7 @@ FloatArray = NDArray[np.float32]
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Turns texts into vectors; the same text always into the same vector. Several threads may ask it at once.
+    """Turns texts into vectors; the same text always into the same vector. Several threads may ask at once.
 
     Attributes:
         name: Stored with each namespace, so that another embedder's vectors never mix with its own.
