@@ -71,19 +71,14 @@ RECALLED = frozenset({TITLES["facts"], TITLES["episodes"]})
 CONTEXT_CANDIDATES = 100
 
 
-#: Methods that change nothing.
-READING = frozenset("context get graph history inspect list messages search working_memory".split())
-
-
 def _threaded(
-    method: Callable[Concatenate[ContextMemory, P], R],
+    method: Callable[Concatenate[ContextMemory, P], R], *, reads: bool = False
 ) -> Callable[Concatenate[ContextMemory, P], Coroutine[Any, Any, R]]:
     """The async twin of a method: the same work in a thread, so that the event loop goes on.
 
     Many at once on one namespace wait in the loop, not in threads, which others need; those that only read
     do not wait behind those that write.
     """
-    reads = method.__name__ in READING
 
     @wraps(method)
     async def twin(self: ContextMemory, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -743,19 +738,19 @@ class ContextMemory:
     aerase = _threaded(erase)
     afocus = _threaded(focus)
     arelease = _threaded(release)
-    aworking_memory = _threaded(working_memory)
+    aworking_memory = _threaded(working_memory, reads=True)
     amaintain = _threaded(maintain)
     aflush = _threaded(flush)
-    asearch = _threaded(search)
-    acontext = _threaded(context)
+    asearch = _threaded(search, reads=True)
+    acontext = _threaded(context, reads=True)
     aremember = _threaded(remember)
     arelate = _threaded(relate)
-    amessages = _threaded(messages)
-    aget = _threaded(get)
-    alist = _threaded(list)  # noqa: A003 - the method of this class
-    ahistory = _threaded(history)
-    agraph = _threaded(graph)
-    ainspect = _threaded(inspect)
+    amessages = _threaded(messages, reads=True)
+    aget = _threaded(get, reads=True)
+    alist = _threaded(list, reads=True)  # noqa: A003 - the method of this class
+    ahistory = _threaded(history, reads=True)
+    agraph = _threaded(graph, reads=True)
+    ainspect = _threaded(inspect, reads=True)
     aclose = _threaded(close)
 
 

@@ -31,7 +31,7 @@ def repair(
     store = ChromaStore(folder, rebuild_all=everything)
     try:
         mended = store.mend()
-        finished = store.part_writer.finish_all() if store.part_writer else ()
+        finished = store.finish_all()
         namespaces = store.namespaces()
     finally:
         store.close()

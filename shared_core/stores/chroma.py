@@ -190,6 +190,14 @@ class ChromaStore:
         if self.part_writer is not None:
             self.part_writer.finish(name, raw)
 
+    def finish_all(self) -> Sequence[str]:
+        """Write what was cut off of changes of any collection; the namespaces in which something was.
+
+        Raises:
+            StoreError: If something could not be written, or read; the others are finished all the same.
+        """
+        return () if self.part_writer is None else self.part_writer.finish_all()
+
     def write(self, raw: RawCollection, writing: Writing) -> None:
         """Put records and delete others, in one call of Chroma each.
 
@@ -332,7 +340,9 @@ class ChromaStore:
             return
         with self.guarded("close"):
             try:
-                self._finish_all()
+                self.finish_all()
+            except StoreError as error:
+                logger.error("%s", error)
             finally:
                 client, self._opened = self._opened, None
                 self.openings += 1
@@ -342,13 +352,6 @@ class ChromaStore:
                 finally:
                     self._lock.release()
                     self._lock = None
-
-    def _finish_all(self) -> None:
-        if self.part_writer is not None:
-            try:
-                self.part_writer.finish_all()
-            except StoreError as error:
-                logger.error("%s", error)
 
     def retried(self, call: Callable[[], T]) -> T:
         """What ``call`` returns; a server that cannot be reached is asked again, a few times.
@@ -388,17 +391,16 @@ class ChromaStore:
                 raise
             except (ChromaError, httpx.HTTPError, OSError, RuntimeError, ValueError, TypeError) as error:
                 self._let_go(error)
-                raise StoreError(
-                    f"cannot {action} {self.place}: {error}{way_out(error, self._folder)}"
-                ) from error
+                raise self.failed(action, error) from error
             except BaseException as error:
                 if not _is_panic(error):
                     raise
                 self._let_go(error)
-                failure = RuntimeError(f"Chroma's core failed ({error})")
-                raise StoreError(
-                    f"cannot {action} {self.place}: {failure}{way_out(failure, self._folder)}"
-                ) from error
+                raise self.failed(action, RuntimeError(f"Chroma's core failed ({error})")) from error
+
+    def failed(self, action: str, error: Exception) -> StoreError:
+        """What to raise where ``action`` failed: says where, why and what next."""
+        return StoreError(f"cannot {action} {self.place}: {error}{way_out(error, self._folder)}")
 
     @contextmanager
     def _own_turn(self, action: str) -> Iterator[None]:

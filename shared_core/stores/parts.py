@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from shared_core.asynchronous import works_for_loop
 from shared_core.errors import StoreError
-from shared_core.stores.advice import way_out
 from shared_core.stores.copies import delete_from_copies
 from shared_core.stores.head import Head
 from shared_core.stores.redo import Base, RedoLog
@@ -144,8 +143,7 @@ class PartWriter:
         try:
             self._log.keep(name, writing, base)
         except OSError as error:
-            place, folder = self._store.place, self._store.folder
-            raise StoreError(f"cannot write to {place}: {error}{way_out(error, folder)}") from error
+            raise self._store.failed("write to", error) from error
 
     def _give_up(self, name: str, refusal: StoreError) -> None:
         try:
@@ -176,8 +174,10 @@ class PartWriter:
     def _left_or_given_up(self, name: str, raw: RawCollection) -> Writing | None:
         """What was cut off; given up where the collection is no longer the one that it stands on."""
         kept = self._log.kept(name, dimension=int((raw.metadata or {}).get("dimension", 0)))
-        if kept is None or kept.base == _base_of(raw):
-            return None if kept is None else kept.writing
+        if kept is None:
+            return None
+        if kept.base == _base_of(raw):
+            return kept.writing
         logger.error(
             "a change of %d records that was cut off in %s is given up: others have written since",
             len(kept.writing),

@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from shared_core import ContextMemory, Settings
+from shared_core.embedding import WordLlamaEmbedder
 from shared_core.embedding.base import FloatArray
 from shared_core.errors import ExtractionError
 from shared_core.extraction.schema import ExtractedBubble, ExtractedFact, Extraction, ExtractionRequest
 from shared_core.records import Memory
-from tests.shared_core.building import EMBEDDER, NOW, NotesExtractor, evicting, said
+from tests.shared_core.building import NOW, NotesExtractor, evicting, said
 
 ROOT = Path(__file__).parents[3]
 
@@ -378,12 +379,11 @@ def test_a_flush_while_an_add_is_learning_teaches_nothing_twice(tmp_path: Path) 
         assert pending(memory) == []
 
 
-class _HeldEmbedder:
+class _HeldEmbedder(WordLlamaEmbedder):
     """Waits before texts of that beginning, as for an answer of a server that is far away."""
 
-    name, dimension, connection_threshold = EMBEDDER.name, EMBEDDER.dimension, EMBEDDER.connection_threshold
-
     def __init__(self, beginning: str) -> None:
+        super().__init__()
         self.beginning = beginning
         self.asked, self.may_go_on = threading.Event(), threading.Event()
 
@@ -391,10 +391,7 @@ class _HeldEmbedder:
         if any(text.startswith(self.beginning) for text in texts):
             self.asked.set()
             assert self.may_go_on.wait(20)
-        return EMBEDDER.embed(texts)
-
-    def embed_query(self, text: str) -> FloatArray:
-        return EMBEDDER.embed_query(text)
+        return super().embed(texts)
 
 
 @pytest.mark.parametrize("is_slow", [False, True])

@@ -17,6 +17,7 @@ import pytest
 from chromadb.errors import InternalError
 
 from shared_core import ContextMemory
+from shared_core.embedding import WordLlamaEmbedder
 from shared_core.embedding.base import FloatArray
 from shared_core.errors import StoreError
 from shared_core.stores.base import Change
@@ -35,6 +36,12 @@ FULL = InternalError("disk I/O error")
 
 def opened(folder: Path, **named: Any) -> ContextMemory:
     return ContextMemory(folder, extractor=NotesExtractor(**named))
+
+
+def store_of(memory: ContextMemory) -> ChromaStore:
+    store = memory._open_pool().store
+    assert isinstance(store, ChromaStore)
+    return store
 
 
 def files(folder: Path) -> list[str]:
@@ -176,18 +183,13 @@ def test_what_chroma_does_not_take_is_refused_and_leaves_everything_as_it_was(tm
         assert told(memory) == (1, 1, 0)
 
 
-class _Broken:
+class _Broken(WordLlamaEmbedder):
     """Gives no vector for texts of trip 20."""
 
-    name, dimension, connection_threshold = EMBEDDER.name, EMBEDDER.dimension, EMBEDDER.connection_threshold
-
     def embed(self, texts: Sequence[str]) -> FloatArray:
-        vectors: FloatArray = EMBEDDER.embed(texts).copy()
+        vectors: FloatArray = super().embed(texts).copy()
         vectors[[text == "trip 20" for text in texts]] = np.nan
         return vectors
-
-    def embed_query(self, text: str) -> FloatArray:
-        return EMBEDDER.embed_query(text)
 
 
 @pytest.mark.parametrize("add", [add_in_loop, lambda memory: memory.add(MESSAGES, "c")])
@@ -272,7 +274,7 @@ def test_what_was_cut_off_is_not_written_over_what_others_wrote_since(
 def test_an_erasure_in_parts_reaches_what_a_reindexing_has_begun(tmp_path: Path) -> None:
     with opened(tmp_path) as memory:
         memory.add(MESSAGES, "c")
-        store = memory.opened()._collection._store  # type: ignore[attr-defined]
+        store = store_of(memory)
         copy = store.open_copy("default", embedder_name="other", dimension=memory.embedder.dimension)
         with memory.opened().use() as index:
             chosen = [index.stored(one) for one in list(index)[: 2 * PART]]
@@ -283,7 +285,7 @@ def test_an_erasure_in_parts_reaches_what_a_reindexing_has_begun(tmp_path: Path)
 
 def test_a_store_that_is_closed_between_two_parts_has_the_change_whole(tmp_path: Path) -> None:
     memory = opened(tmp_path)
-    store = memory.opened()._collection._store  # type: ignore[attr-defined]
+    store = store_of(memory)
 
     def close_after(call: int) -> None:
         if call == 2:
@@ -314,8 +316,7 @@ def test_a_log_of_a_namespace_that_is_not_there_is_discarded(tmp_path: Path) -> 
     file = tmp_path / REDO / f"{DEFAULT}.jsonl"
     file.rename(file.with_name(f"{collection_name('nobody')}.jsonl"))
     store = ChromaStore(tmp_path)
-    assert store.part_writer is not None
-    assert store.part_writer.finish_all() == []
+    assert store.finish_all() == []
     store.close()
     assert files(tmp_path) == []
 
@@ -327,12 +328,11 @@ def test_a_repair_finishes_what_was_cut_off_and_tells_what_it_could_not(tmp_path
     with chroma_client(tmp_path) as client:
         client.create_collection(collection_name("another"))
     store = ChromaStore(tmp_path)
-    assert store.part_writer is not None
     with pytest.raises(StoreError, match="its format is 7"):
-        store.part_writer.finish_all()
+        store.finish_all()
     assert files(tmp_path) == [unreadable.name]
     unreadable.unlink()
-    assert store.part_writer.finish_all() == []
+    assert store.finish_all() == []
     store.close()
     with opened(tmp_path) as memory:
         assert told(memory)[0] == len(MESSAGES) + 1
